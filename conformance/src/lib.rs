@@ -1,0 +1,1 @@
+//! Does any agent, or any client, speak the Agent Client Protocol?

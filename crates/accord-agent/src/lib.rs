@@ -1,0 +1,1 @@
+//! Write an Agent Client Protocol agent.

@@ -1,0 +1,1 @@
+//! Drive any Agent Client Protocol agent.

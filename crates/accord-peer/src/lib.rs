@@ -1,0 +1,1 @@
+//! One end of an Agent Client Protocol connection, as a pure state machine: no I/O, no clock, no lock.

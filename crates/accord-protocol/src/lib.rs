@@ -1,0 +1,1 @@
+//! The Agent Client Protocol v1 as data.

@@ -1,0 +1,2 @@
+//! The chores of this workspace; `cargo xtask` lists them.
+fn main() {}
