@@ -1,2 +1,57 @@
 //! The chores of this workspace; `cargo xtask` lists them.
-fn main() {}
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its user")]
+
+mod cargo;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// A chore: its name, its arguments, what it is for, and the function that does it.
+struct Chore {
+    name: &'static str,
+    arguments: &'static str,
+    purpose: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+const CHORES: &[Chore] = &[
+    Chore {
+        name: "test",
+        arguments: "[--from STEP]",
+        purpose: "everything CI checks, in order",
+        run: test::run,
+    },
+    Chore { name: "tidy", arguments: "", purpose: "the habits of docs/style.md, as a check", run: tidy::run },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(chore) = CHORES.iter().find(|chore| arguments.first().is_some_and(|name| name == chore.name))
+    else {
+        return list(arguments.first());
+    };
+    match (chore.run)(&arguments[1..]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask {}: {why}", chore.name);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says which chores there are; asking for one that is not there is a failure.
+fn list(asked: Option<&String>) -> ExitCode {
+    println!("cargo xtask CHORE [ARGUMENTS]\n");
+    for chore in CHORES {
+        let call = format!("{} {}", chore.name, chore.arguments);
+        println!("  {call:<34} {}", chore.purpose);
+    }
+    match asked.map(String::as_str) {
+        None | Some("help" | "--help" | "-h") => ExitCode::SUCCESS,
+        Some(name) => {
+            eprintln!("\nxtask: no chore is called {name}");
+            ExitCode::FAILURE
+        }
+    }
+}
