@@ -1,1 +1,3 @@
 //! The Agent Client Protocol v1 as data.
+
+pub mod rpc;

@@ -1,0 +1,21 @@
+//! JSON-RPC 2.0 as the Agent Client Protocol uses it: one object a line, told apart by its members.
+//!
+//! [`decode`] turns one line into a [`Message`]; [`write_request`], [`write_notification`] and [`write_answer`]
+//! serialise one line straight into a buffer; [`params`] turns raw parameters into a typed value with an error
+//! that names the place and never the value.
+
+mod depth;
+mod encode;
+mod envelope;
+mod error;
+mod id;
+mod message;
+mod params;
+mod surrogates;
+
+pub use depth::MAX_DEPTH;
+pub use encode::{write_answer, write_notification, write_request};
+pub use error::{Error, ErrorCode};
+pub use id::Id;
+pub use message::{Fault, Malformed, Message, decode};
+pub use params::{Misfit, params, typed};

@@ -1,0 +1,69 @@
+//! Writing one message as one line, straight into a buffer.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::rpc::{Error, Id};
+
+/// Writes a request and its line end.
+///
+/// # Errors
+/// `params` does not serialise; the buffer then ends with half a line that the caller must take back.
+pub fn write_request(out: &mut Vec<u8>, id: &Id, method: &str, params: &impl Serialize) -> io::Result<()> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_id(out, id)?;
+    out.extend_from_slice(br#","method":"#);
+    serde_json::to_writer(&mut *out, method)?;
+    out.extend_from_slice(br#","params":"#);
+    write_body(out, params)
+}
+
+/// Writes a notification and its line end.
+///
+/// # Errors
+/// As [`write_request`].
+pub fn write_notification(out: &mut Vec<u8>, method: &str, params: &impl Serialize) -> io::Result<()> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
+    serde_json::to_writer(&mut *out, method)?;
+    out.extend_from_slice(br#","params":"#);
+    write_body(out, params)
+}
+
+/// Writes the answer to the request `id` and its line end.
+///
+/// # Errors
+/// As [`write_request`].
+pub fn write_answer(out: &mut Vec<u8>, id: &Id, outcome: Result<&impl Serialize, &Error>) -> io::Result<()> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_id(out, id)?;
+    match outcome {
+        Ok(result) => {
+            out.extend_from_slice(br#","result":"#);
+            write_body(out, result)
+        }
+        Err(error) => {
+            out.extend_from_slice(br#","error":"#);
+            write_body(out, error)
+        }
+    }
+}
+
+fn write_id(out: &mut Vec<u8>, id: &Id) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, id)?)
+}
+
+/// Writes the last member and closes the object.
+fn write_body(out: &mut Vec<u8>, body: &impl Serialize) -> io::Result<()> {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, body)?;
+    // Raw JSON may have been formatted over several lines. Outside strings a line end is only white space, and
+    // inside strings JSON has none.
+    let mut rest = &mut out[start..];
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+        rest[at] = b' ';
+        rest = &mut rest[at + 1..];
+    }
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}
