@@ -1,0 +1,4 @@
+//! The kit judged by itself: one binary, a module a subject.
+
+mod captures;
+mod mcp_server;
