@@ -1,6 +1,7 @@
 //! The chores of this workspace; `cargo xtask` lists them.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its user")]
 
+mod bench;
 mod cargo;
 mod test;
 mod tidy;
@@ -16,6 +17,12 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
+    Chore {
+        name: "bench",
+        arguments: "[--help] [--quick] […]",
+        purpose: "the speed of Accord beside a floor and the official SDKs",
+        run: bench::run,
+    },
     Chore {
         name: "test",
         arguments: "[--from STEP]",

@@ -1,0 +1,163 @@
+//! The rounds: each visits every work and every peer, in an order that turns, so that no peer always runs first.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use serde::{Serialize, Serializer};
+
+use crate::{
+    agent,
+    client::{self, Pace},
+    options::{Options, Peer},
+    sample::{Metric, Sample},
+    work::Work,
+};
+
+/// How long a run may take.
+const LIMIT: Duration = Duration::from_secs(300);
+/// For how long nothing is read of an agent that should stop writing.
+const STALL: Duration = Duration::from_secs(12);
+/// The run whose processor time is taken as a client's start and end.
+const EMPTY: Work = Work::Stream(1, 64);
+
+/// A group of works that measure the same thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// Agents at work.
+    Agent,
+    /// Clients at work.
+    Client,
+    /// Agents that start, idle and end.
+    Start,
+    /// Agents whose client stops reading.
+    Stall,
+    /// Clients whose handler is slow.
+    Slow,
+}
+
+impl Suite {
+    /// All of them, in the order in which they run.
+    pub const ALL: [Self; 5] = [Self::Agent, Self::Client, Self::Start, Self::Stall, Self::Slow];
+
+    /// Its name, as it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Client => "client",
+            Self::Start => "start",
+            Self::Stall => "stall",
+            Self::Slow => "slow",
+        }
+    }
+
+    /// The works it runs if no other is asked for.
+    fn works(self) -> Vec<Work> {
+        match self {
+            Self::Agent => vec![
+                Work::Ping(20_000),
+                Work::Stream(200_000, 64),
+                Work::Stream(20_000, 4096),
+                Work::Stream(200, 1 << 20),
+                Work::Tools(50_000),
+                Work::Permit(20_000),
+                Work::Sessions(1000),
+                Work::Echo(20_000_000),
+            ],
+            Self::Client => vec![
+                Work::Stream(200_000, 64),
+                Work::Stream(20_000, 4096),
+                Work::Stream(200, 1 << 20),
+                Work::Mixed(200_000),
+                Work::Permit(5000),
+            ],
+            Self::Start => Vec::new(),
+            Self::Stall => vec![Work::Stream(2000, 1 << 20), Work::Stream(2_000_000, 1024)],
+            Self::Slow => vec![Work::Stream(500_000, 1024)],
+        }
+    }
+}
+
+/// One run and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// The suite it belongs to.
+    pub suite: Suite,
+    /// The work; `None` where the suite has none.
+    #[serde(serialize_with = "work_as_text")]
+    pub work: Option<Work>,
+    /// The peer's name.
+    pub peer: String,
+    /// The round, from 0.
+    pub round: usize,
+    /// What was measured, or why it failed.
+    pub outcome: Result<Sample, String>,
+}
+
+/// Runs a suite, round after round.
+pub fn run(suite: Suite, options: &Options) -> Vec<Run> {
+    let peers = if matches!(suite, Suite::Client | Suite::Slow) { &options.clients } else { &options.agents };
+    let rounds = match suite {
+        Suite::Stall => 1,
+        Suite::Slow => options.rounds.min(2),
+        Suite::Agent | Suite::Client | Suite::Start => options.rounds,
+    };
+    let works = works(suite, options);
+    let mut runs = Vec::new();
+    for round in 0..rounds {
+        for (place, work) in works.iter().enumerate() {
+            let mut order: Vec<&Peer> = peers.iter().collect();
+            order.rotate_left((round + place) % peers.len().max(1));
+            for peer in order {
+                let outcome = once(suite, peer, *work, options).map_err(|error| format!("{error:#}"));
+                runs.push(Run { suite, work: *work, peer: peer.name.clone(), round, outcome });
+            }
+        }
+        eprintln!("{}: round {} of {rounds}", suite.name(), round + 1);
+    }
+    runs.sort_by_key(|run| {
+        let work = works.iter().position(|work| *work == run.work);
+        (work, peers.iter().position(|peer| peer.name == run.peer), run.round)
+    });
+    runs
+}
+
+/// Writes a work as the words that ask for it.
+#[expect(clippy::ref_option, reason = "serde hands a field over like this")]
+pub(crate) fn work_as_text<S: Serializer>(work: &Option<Work>, serializer: S) -> Result<S::Ok, S::Error> {
+    work.as_ref().map(Work::to_string).serialize(serializer)
+}
+
+fn works(suite: Suite, options: &Options) -> Vec<Option<Work>> {
+    match suite {
+        Suite::Start => vec![None],
+        Suite::Stall | Suite::Slow => suite.works().into_iter().map(Some).collect(),
+        Suite::Agent | Suite::Client => {
+            let works = if options.works.is_empty() { suite.works() } else { options.works.clone() };
+            let fits = |work: &Work| match suite {
+                Suite::Agent => !matches!(work, Work::Mixed(_)),
+                _ => !matches!(work, Work::Ping(_) | Work::Sessions(_) | Work::Echo(_)),
+            };
+            let quick = |work: Work| if options.quick { work.tenth() } else { work };
+            works.into_iter().filter(fits).map(|work| Some(quick(work))).collect()
+        }
+    }
+}
+
+fn once(suite: Suite, peer: &Peer, work: Option<Work>, options: &Options) -> Result<Sample> {
+    let work = work.unwrap_or(EMPTY);
+    match suite {
+        Suite::Agent => agent::run(&peer.command, work, LIMIT),
+        Suite::Start => agent::start_up(&peer.command, if options.quick { 5 } else { 15 }),
+        Suite::Stall => agent::stall(&peer.command, work, STALL),
+        Suite::Slow => client::run(&peer.command, &options.wire_agent, work, Pace::Slow, LIMIT),
+        Suite::Client => {
+            let empty = client::run(&peer.command, &options.wire_agent, EMPTY, Pace::Full, LIMIT)?;
+            let mut sample = client::run(&peer.command, &options.wire_agent, work, Pace::Full, LIMIT)?;
+            if let Some(cpu) = sample.get_mut(&Metric::CpuMs) {
+                *cpu = (*cpu - empty[&Metric::CpuMs]).max(0.001);
+            }
+            Ok(sample)
+        }
+    }
+}
