@@ -10,7 +10,7 @@ struct Layer {
     allowed: &'static [&'static [&'static str]],
 }
 
-/// What serde and `serde_json` bring, and the crates their derives run at build time.
+/// What serde, `serde_json` and `serde_path_to_error` (the paths in error data) bring, and the crates their derives run at build time.
 const SERDE: &[&str] = &[
     "itoa",
     "memchr",
@@ -20,6 +20,7 @@ const SERDE: &[&str] = &[
     "serde_core",
     "serde_derive",
     "serde_json",
+    "serde_path_to_error",
     "syn",
     "thiserror",
     "thiserror-impl",
