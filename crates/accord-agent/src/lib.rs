@@ -1,1 +1,3 @@
 //! Write an Agent Client Protocol agent.
+
+pub mod store;

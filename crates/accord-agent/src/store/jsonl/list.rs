@@ -1,0 +1,108 @@
+//! A page of the list from the names in a directory.
+
+use std::collections::BinaryHeap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::super::{Key, Listed, Page, Query, StoreError, lock};
+use super::log;
+use super::name::{self, Name};
+
+/// How much of the end of a file is read for its title and its last turn.
+const TAIL: u64 = 16 * 1024;
+
+/// Reads the directory as often as it takes to fill the page; each time only as many names are kept as can be shown.
+pub(super) fn page(dir: &Path, query: &Query) -> Result<Page, StoreError> {
+    let mut entries = Vec::new();
+    let mut after = query.after.clone();
+    loop {
+        // One more than is missing tells whether there is a next page.
+        let wanted = query.limit - entries.len() + 1;
+        let found = names(dir, query, after.as_ref(), wanted)?;
+        let exhausted = found.len() < wanted;
+        for (key, file) in found {
+            if entries.len() == query.limit {
+                let next = entries.last().map(|last: &Listed| Key::of(&last.header)).or(query.after.clone());
+                return Ok(Page::new(entries, next));
+            }
+            entries.extend(entry(&dir.join(file), query));
+            after = Some(key);
+        }
+        if exhausted {
+            return Ok(Page::new(entries, None));
+        }
+    }
+}
+
+/// The first names in the order of the list: a heap of so many entries, whatever the directory holds.
+fn names(
+    dir: &Path,
+    query: &Query,
+    after: Option<&Key>,
+    wanted: usize,
+) -> Result<Vec<(Key, PathBuf)>, StoreError> {
+    let cwd = query.cwd.as_deref().map(name::hash);
+    let mut first = BinaryHeap::with_capacity(wanted + 1);
+    for file in fs::read_dir(dir).map_err(StoreError::io("read"))? {
+        let file = file.map_err(StoreError::io("read"))?.file_name();
+        let Some(name) = Name::parse(&file) else { continue };
+        let shown = name.child == query.parent.is_some()
+            && cwd.is_none_or(|cwd| cwd == name.cwd)
+            && after.is_none_or(|after| name.key > *after);
+        if shown {
+            first.push((name.key, PathBuf::from(file)));
+            if first.len() > wanted {
+                first.pop();
+            }
+        }
+    }
+    Ok(first.into_sorted_vec())
+}
+
+/// A session that is gone, damaged or not meant is left out: one of them must not hide the others.
+fn entry(path: &Path, query: &Query) -> Option<Listed> {
+    let header = log::read_header(path).ok()?;
+    if query.parent != header.parent || query.cwd.as_ref().is_some_and(|cwd| *cwd != header.cwd) {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    if !query.active && lock::is_claimed(&file).unwrap_or(true) {
+        return None;
+    }
+    let mut listed = Listed::new(header);
+    for line in log::tail(&mut file, TAIL).ok()? {
+        match serde_json::from_slice(&line) {
+            Ok(Glance::TurnEnd { at, title }) => {
+                listed.updated = Some(at);
+                listed.title = listed.title.or(title);
+                break;
+            }
+            Ok(Glance::Update(Titled { session_update: "session_info_update", title })) => {
+                listed.title = listed.title.or(title);
+            }
+            _ => {}
+        }
+    }
+    Some(listed)
+}
+
+/// What the list wants of a record.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Glance<'a> {
+    TurnEnd {
+        at: u64,
+        title: Option<String>,
+    },
+    #[serde(borrow)]
+    Update(Titled<'a>),
+}
+
+#[derive(Deserialize)]
+struct Titled<'a> {
+    #[serde(rename = "sessionUpdate")]
+    session_update: &'a str,
+    title: Option<String>,
+}

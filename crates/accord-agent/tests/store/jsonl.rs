@@ -1,0 +1,138 @@
+//! The JSONL store: the contract, and its files.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use accord_agent::store::jsonl::JsonlStore;
+use accord_agent::store::{
+    Header, Position, Query, Record, SessionStore as _, StoreError, TurnEnd, contract,
+};
+
+fn turn_end(at: u64) -> Record {
+    Record::TurnEnd(TurnEnd::new("end_turn", at))
+}
+
+fn stored(dir: &Path, ids: &[&str]) -> JsonlStore {
+    let mut store = JsonlStore::open(dir).expect("a store");
+    for (id, created) in ids.iter().zip(1..) {
+        store.create(&Header::new(*id, "/work", created)).expect("a new session");
+        store.append(&(*id).into(), &[turn_end(1), turn_end(2)]).expect("two records");
+        store.close(&(*id).into()).expect("closed");
+    }
+    store
+}
+
+fn only_file(dir: &Path) -> PathBuf {
+    let mut files = fs::read_dir(dir).expect("the directory");
+    files.next().expect("a file").expect("its entry").path()
+}
+
+#[test]
+fn the_contract_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    contract::check(dir.path(), |place| JsonlStore::open(place)).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    contract::check(dir.path(), |place| Ok(JsonlStore::open(place)?.relaxed())).unwrap();
+}
+
+// ACPX-RESTART-008
+#[test]
+fn a_damaged_session_hides_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(stored(dir.path(), &["a"]));
+    fs::write(only_file(dir.path()), "{\"version\":1,\"hea").unwrap();
+    fs::write(dir.path().join("000000000001-00000000-empty.jsonl"), "").unwrap();
+    fs::write(dir.path().join("notes.txt"), "not ours").unwrap();
+    fs::create_dir(dir.path().join("000000000001-00000000-dir.jsonl")).unwrap();
+    let mut store = stored(dir.path(), &["b"]);
+    let listed = store.list(&Query::newest(10)).unwrap();
+    assert_eq!(listed.entries.len(), 1);
+    assert_eq!(listed.entries[0].header.id.as_str(), "b");
+    assert!(matches!(store.open(&"a".into()), Err(StoreError::Unknown(_))));
+    assert!(dir.path().join("notes.txt").exists());
+}
+
+#[test]
+fn a_damaged_record_costs_only_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(stored(dir.path(), &["a"]));
+    let file = only_file(dir.path());
+    let mut bytes = fs::read(&file).unwrap();
+    let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    bytes[second] = 0xff;
+    fs::write(&file, bytes).unwrap();
+    let mut store = JsonlStore::open(dir.path()).unwrap();
+    store.open(&"a".into()).unwrap();
+    store.append(&"a".into(), &[turn_end(3)]).unwrap();
+    let slice = store.read(&"a".into(), Position::START, 1000).unwrap();
+    assert_eq!(slice.records, [turn_end(2), turn_end(3)]);
+}
+
+#[test]
+fn a_torn_end_is_cut_off_wherever_it_tore() {
+    let whole = {
+        let dir = tempfile::tempdir().unwrap();
+        drop(stored(dir.path(), &["a"]));
+        fs::read(only_file(dir.path())).unwrap()
+    };
+    let header = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for length in header..whole.len() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(stored(dir.path(), &["a"]));
+        fs::write(only_file(dir.path()), &whole[..length]).unwrap();
+        let mut store = JsonlStore::open(dir.path()).unwrap();
+        store.open(&"a".into()).unwrap();
+        store.append(&"a".into(), &[turn_end(9)]).unwrap();
+        let found = store.read(&"a".into(), Position::START, 1000).unwrap().records;
+        let kept = whole[header..length].split(|byte| *byte == b'\n').count() - 1;
+        let expected = [turn_end(1), turn_end(2)].into_iter().take(kept).chain([turn_end(9)]);
+        assert_eq!(found, expected.collect::<Vec<_>>(), "torn at {length}");
+    }
+}
+
+#[test]
+fn a_torn_record_longer_than_the_tail_is_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(stored(dir.path(), &["a"]));
+    let file = only_file(dir.path());
+    let whole = fs::metadata(&file).unwrap().len();
+    let torn = format!("{{\"backend\":\"{}", "x".repeat(3 << 20));
+    OpenOptions::new().append(true).open(&file).unwrap().write_all(torn.as_bytes()).unwrap();
+    let mut store = JsonlStore::open(dir.path()).unwrap();
+    store.open(&"a".into()).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().len(), whole);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(stored(dir.path(), &["a"]));
+    let file = only_file(dir.path());
+    let newer = fs::read_to_string(&file).unwrap().replace("\"version\":1", "\"version\":2");
+    fs::write(&file, &newer).unwrap();
+    let mut store = JsonlStore::open(dir.path()).unwrap();
+    assert!(matches!(store.open(&"a".into()), Err(StoreError::Io { action: "read", .. })));
+    assert_eq!(store.list(&Query::newest(10)).unwrap().entries.len(), 0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), newer);
+}
+
+#[test]
+fn files_without_a_header_are_cleared_away_unless_they_are_owned() {
+    let dir = tempfile::tempdir().unwrap();
+    let [orphan, owned] = ["left.new", "owned.new"].map(|name| dir.path().join(name));
+    fs::write(&orphan, "{").unwrap();
+    fs::write(&owned, "{").unwrap();
+    let owner = fs::File::open(&owned).unwrap();
+    owner.try_lock().unwrap();
+    JsonlStore::open(dir.path()).unwrap();
+    assert!(!orphan.exists() && owned.exists());
+}
+
+#[test]
+fn a_store_makes_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep = dir.path().join("a/b/c");
+    drop(stored(&deep, &["a"]));
+    assert_eq!(fs::read_dir(deep).unwrap().count(), 1);
+}
