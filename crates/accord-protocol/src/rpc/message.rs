@@ -69,8 +69,14 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    fn new(fault: Fault) -> Self {
+    /// A line of which nothing could be read.
+    pub fn new(fault: Fault) -> Self {
         Self { fault, id: None, notification: false }
+    }
+
+    /// What would have been the request `id`.
+    pub fn request(fault: Fault, id: Id) -> Self {
+        Self { fault, id: Some(id), notification: false }
     }
 
     /// The error a side that answers bad lines answers this one with.

@@ -37,18 +37,15 @@ impl From<Misfit> for Error {
 /// # Errors
 /// `-32602` with the path of the first misfit and what belongs there.
 pub fn params<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, Error> {
-    let text = match params.map_or("null", RawValue::get) {
-        "null" => "{}",
-        text => text,
-    };
-    Ok(typed(text)?)
+    Ok(typed(params.map_or("null", RawValue::get))?)
 }
 
-/// Reads one JSON object as a `T`.
+/// Reads one JSON object as a `T`; `null` is the empty object, as some peers write it for an empty answer.
 ///
 /// # Errors
 /// The place of the first misfit and what belongs there.
 pub fn typed<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+    let text = if text == "null" { "{}" } else { text };
     // A derived struct also reads from an array, member by member; on the wire that is a mistake.
     if !text.trim_start().starts_with('{') {
         return Err(Misfit { path: String::new(), expected: "an object".to_owned() });

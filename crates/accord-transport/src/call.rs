@@ -1,0 +1,115 @@
+//! A request of the peer, which wants exactly one answer.
+
+use std::sync::Arc;
+
+use accord_peer::CallKey;
+use accord_protocol::rpc::{self, Id};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::shared::Shared;
+use crate::{Handle, WeakHandle};
+
+/// A request of the peer. Answer it with [`Call::answer`]; dropped without an answer, it answers `-32603`.
+#[derive(Debug)]
+pub struct Call {
+    handle: WeakHandle,
+    key: CallKey,
+    id: Id,
+    method: Box<str>,
+    params: Option<Box<RawValue>>,
+    bytes: usize,
+    open: bool,
+}
+
+impl Call {
+    pub(crate) fn new(
+        handle: WeakHandle,
+        key: CallKey,
+        id: Id,
+        method: Box<str>,
+        params: Option<Box<RawValue>>,
+        bytes: usize,
+    ) -> Self {
+        Self { handle, key, id, method, params, bytes, open: true }
+    }
+
+    /// The peer's id of this request.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// The name of the method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// How long the line was.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The parameters as they came; `null` and absent are the same.
+    pub fn raw_params(&self) -> Option<&RawValue> {
+        self.params.as_deref()
+    }
+
+    /// The typed parameters.
+    ///
+    /// # Errors
+    /// `-32602` with the path of the first misfit: what to answer with.
+    pub fn params<R: DeserializeOwned>(&self) -> Result<R, rpc::Error> {
+        rpc::params(self.raw_params())
+    }
+
+    /// Whether the peer no longer wants the answer, or is gone.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared().lock().peer.is_cancelled(self.key)
+    }
+
+    /// Resolves when the peer no longer wants the answer, or is gone.
+    ///
+    /// The future does not borrow the call, so that it can be watched beside the work.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost by dropping the future.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + Sync + use<> {
+        let (shared, key) = (Arc::clone(self.shared()), self.key);
+        async move { shared.cancelled(key).await }
+    }
+
+    /// Answers, once. Nothing is awaited: answers go out in the order of these calls.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an answer is given away, and most are made on the spot"
+    )]
+    pub fn answer(mut self, outcome: Result<impl Serialize, rpc::Error>) {
+        self.open = false;
+        self.shared().answer(self.key, outcome.as_ref());
+    }
+
+    /// A handle on the connection that the call came from, unless its last handle is gone.
+    pub fn handle(&self) -> Option<Handle> {
+        self.handle.upgrade()
+    }
+
+    /// A handle that does not keep the connection open.
+    pub fn weak_handle(&self) -> &WeakHandle {
+        &self.handle
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        self.handle.shared()
+    }
+}
+
+/// A handler that panicked, was aborted, or forgot: the peer must not wait for it.
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.open {
+            self.shared()
+                .answer(self.key, Err::<&(), _>(&rpc::Error::internal("the request was not answered")));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Process trees on Windows.
+
+use std::io;
+use std::process::{Command as Blocking, ExitStatus, Stdio};
+
+use tokio::process::{Child, Command};
+
+/// The process tree of a child. Dropping it kills the tree.
+pub(crate) struct Group(u32);
+
+impl Group {
+    pub(crate) fn prepare(command: &mut Command) {
+        const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+        const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+        command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    }
+
+    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+        child.id().map(Self).ok_or_else(|| io::Error::other("the process is gone already"))
+    }
+
+    /// Asks the process to terminate.
+    pub(crate) fn terminate(&self) {
+        self.taskkill(&["/T"]);
+    }
+
+    /// Kills every process of the tree.
+    pub(crate) fn kill(&self) {
+        self.taskkill(&["/T", "/F"]);
+    }
+
+    fn taskkill(&self, how: &[&str]) {
+        let pid = self.0.to_string();
+        // An error means that nothing is left of the tree.
+        let _ = Blocking::new("taskkill")
+            .args(how)
+            .args(["/PID", &pid])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Windows has no signals.
+pub(crate) fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}
