@@ -3,6 +3,7 @@
 use std::fmt;
 
 use accord_protocol::rpc::{Error, Fault, Id};
+use accord_protocol::v1::SessionNotification;
 use serde_json::value::RawValue;
 
 use crate::CallKey;
@@ -10,6 +11,7 @@ use crate::CallKey;
 /// What a message means for the application.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "an event is handed on at once")]
 pub enum Event<W> {
     /// The peer wants something: answer it once, by its key.
     Call {
@@ -22,7 +24,9 @@ pub enum Event<W> {
         /// The parameters as they came.
         params: Option<Box<RawValue>>,
     },
-    /// The peer tells something.
+    /// The peer tells what has happened in a session.
+    Update(SessionNotification),
+    /// The peer tells something else.
     Notification {
         /// The name of the method.
         method: Box<str>,

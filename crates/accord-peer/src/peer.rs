@@ -2,8 +2,9 @@
 
 use std::io;
 
-use accord_protocol::method::Side;
+use accord_protocol::method::{Notification as _, Side};
 use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message};
+use accord_protocol::v1::SessionNotification;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -205,10 +206,13 @@ impl<W> Peer<W> {
         }
         self.bad_lines = 0;
         match message {
-            Message::Response { id, outcome } => Some(self.receive_response(&id, outcome.map_err(Failed::Refused))),
+            Message::Response { id, outcome } => {
+                Some(self.receive_response(&id, outcome.map_err(Failed::Refused)))
+            }
             Message::BadResponse { id, fault } => Some(self.receive_bad_response(id, fault)),
             Message::Request { id, method, params } => self.receive_request(id, method, params, bytes),
             Message::Notification { method, params } => self.receive_notification(method, params, bytes),
+            Message::Update(update) => self.receive_update(update, bytes),
             _ => None,
         }
     }
@@ -264,9 +268,7 @@ impl<W> Peer<W> {
         match self.outgoing.take(&id) {
             Asked::Pending(waiter) => Event::Outcome { waiter, outcome: Err(Failed::Malformed(fault)) },
             // An id alone is more likely a request without a method than an answer without a result.
-            Asked::Never if fault == Fault::Empty => {
-                self.receive_malformed(&Malformed::request(fault, id))
-            }
+            Asked::Never if fault == Fault::Empty => self.receive_malformed(&Malformed::request(fault, id)),
             Asked::Before | Asked::Never => Event::Violation(Violation::BadResponse(fault)),
         }
     }
@@ -317,6 +319,17 @@ impl<W> Peer<W> {
                 None
             }
             Gate::Refuse => Some(Event::Violation(Violation::TooEarly(method))),
+        }
+    }
+
+    fn receive_update(&mut self, update: SessionNotification, bytes: usize) -> Option<Event<W>> {
+        match self.phase.gate(SessionNotification::METHOD, false, bytes) {
+            Gate::Serve => Some(Event::Update(update)),
+            Gate::Hold => {
+                self.phase.hold(Message::Update(update), bytes);
+                None
+            }
+            Gate::Refuse => Some(Event::Violation(Violation::TooEarly(SessionNotification::METHOD.into()))),
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use accord_peer::{Event, Frame, Frames};
 use accord_protocol::method::Side;
 use accord_protocol::rpc::{self, Fault, Malformed, Message};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
@@ -17,45 +18,50 @@ use tokio_util::io::poll_read_buf;
 
 use crate::pending::{Outcome, Waiter};
 use crate::shared::{Shared, State};
-use crate::{Call, CallError, Cause, End, Notification, Options, Service, WeakHandle};
+use crate::writer::Writer;
+use crate::{Call, CallError, Cause, End, Notification, Options, Service, Update, WeakHandle};
 
 /// What may be left in the pipe is read for so long after the process has exited: a grandchild may hold it open.
 const AFTER_EXIT: Duration = Duration::from_millis(250);
 /// A peer that asks and asks and does not read its answers is not read from either.
 const UNREAD_ANSWERS: usize = 1024;
-/// The write buffer is given back when it grew beyond this for one large message.
-const KEEP: usize = 512 << 10;
 
 pub(crate) struct Driver<R, W, S> {
     shared: Arc<Shared>,
     handle: WeakHandle,
     read: R,
-    write: W,
+    writer: Writer<W>,
     service: S,
     side: Side,
     frames: Frames,
-    /// What is being written, and how far that has come.
-    writing: Vec<u8>,
-    written: usize,
-    unflushed: bool,
     /// What one read brought that has to go through the peer.
-    batch: Vec<(Result<Message, Malformed>, usize)>,
+    batch: Vec<Received>,
     /// Bytes read while the service was not ready.
     ahead: usize,
+    /// Whether updates need not ask the peer: no opening call is needed.
+    open: bool,
+    keep_raw: bool,
     hard_limit: usize,
     high_water: usize,
     linger: Duration,
     /// The input has ended, or writing has failed.
     ending: Option<Cause>,
     deaf: bool,
-    mute: bool,
     deadline: Option<(Cause, Pin<Box<Sleep>>)>,
     exit: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-/// What an event becomes once the lock is released.
+/// A decoded line.
+struct Received {
+    message: Result<Message, Malformed>,
+    bytes: usize,
+    raw: Option<Box<RawValue>>,
+}
+
+/// What a line means, and what it takes to hand it over once the lock is released.
+#[expect(clippy::large_enum_variant, reason = "a step is taken at once")]
 enum Step {
-    Event(Event<Waiter>, usize),
+    Event(Event<Waiter>, usize, Option<Box<RawValue>>),
     Cancelled(Arc<Notify>),
 }
 
@@ -72,21 +78,19 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             shared,
             handle,
             read,
-            write,
+            writer: Writer::new(write),
             service,
             side: options.side,
             frames: Frames::new(options.frame_limit),
-            writing: Vec::new(),
-            written: 0,
-            unflushed: false,
             batch: Vec::new(),
             ahead: 0,
+            open: options.opening.is_none(),
+            keep_raw: options.keep_raw,
             hard_limit: options.hard_limit,
             high_water: options.high_water,
             linger: options.linger,
             ending: None,
             deaf: false,
-            mute: false,
             deadline: None,
             exit: None,
         }
@@ -103,7 +107,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     }
 
     pub(crate) fn into_parts(self) -> (R, W, S) {
-        (self.read, self.write, self.service)
+        (self.read, self.writer.into_inner(), self.service)
     }
 
     /// Works until the connection has ended, and says what ended it.
@@ -121,7 +125,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             }
             let mut state = self.shared.lock();
             let closing = state.closing && self.ending.is_none();
-            let more = self.writing.is_empty() && state.peer.output_len() > 0;
+            let more = self.writer.is_idle() && state.peer.output_len() > 0;
             if !closing && !more {
                 state.waker = Some(cx.waker().clone());
                 return Poll::Pending;
@@ -139,7 +143,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         let waits = match cause {
             Cause::Closed => !all_written,
             Cause::EndOfInput if self.side == Side::Agent => {
-                !self.mute && (!all_written || self.shared.lock().peer.owes())
+                !self.writer.has_given_up() && (!all_written || self.shared.lock().peer.owes())
             }
             Cause::Write(_) => !self.deaf,
             _ => false,
@@ -147,74 +151,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         (!waits).then_some(cause)
     }
 
-    /// Writes what has gathered; whether nothing is left.
-    fn write_gathered(&mut self, cx: &mut Context<'_>) -> bool {
-        loop {
-            if self.writing.is_empty() && !self.take_output() {
-                return self.mute || !self.unflushed || self.poll_flush(cx);
-            }
-            match Pin::new(&mut self.write).poll_write(cx, &self.writing[self.written..]) {
-                Poll::Pending => return false,
-                Poll::Ready(Ok(0)) => self.write_failed(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Err(error)) => self.write_failed(error),
-                Poll::Ready(Ok(count)) => {
-                    self.written += count;
-                    self.unflushed = true;
-                    if self.written == self.writing.len() {
-                        self.writing.clear();
-                        self.written = 0;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes what callers have serialised since the last time; whether there was anything.
-    fn take_output(&mut self) -> bool {
-        if self.writing.capacity() > KEEP {
-            self.writing.shrink_to(self.high_water);
-        }
-        let mut state = self.shared.lock();
-        let some = state.peer.output_len() > 0;
-        if some {
-            let spare = std::mem::take(&mut self.writing);
-            self.writing = state.peer.take_output(spare);
-            if self.mute {
-                self.writing.clear();
-            }
-        }
-        state.writing = !self.writing.is_empty();
-        let idle = !state.writing;
-        drop(state);
-        if some {
-            self.shared.made_room();
-        }
-        if idle {
-            self.shared.all_written();
-        }
-        !idle
-    }
-
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> bool {
-        match Pin::new(&mut self.write).poll_flush(cx) {
-            Poll::Pending => false,
-            Poll::Ready(flushed) => {
-                self.unflushed = false;
-                if let Err(error) = flushed {
-                    self.write_failed(error);
-                }
-                true
-            }
-        }
-    }
-
     /// The peer no longer reads. What it said before that still counts, so reading goes on until it runs dry.
-    fn write_failed(&mut self, error: io::Error) {
-        self.mute = true;
-        self.unflushed = false;
-        self.writing.clear();
-        self.written = 0;
-        self.ending.get_or_insert(Cause::Write(Arc::new(error)));
+    fn write_gathered(&mut self, cx: &mut Context<'_>) -> bool {
+        self.writer.poll(cx, &self.shared).unwrap_or_else(|error| {
+            self.ending.get_or_insert(Cause::Write(Arc::new(error)));
+            true
+        })
     }
 
     /// Whether a timer or the end of the process changed anything.
@@ -231,7 +173,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         self.deadline = None;
         self.deaf = true;
         // What could not be written until now is given up.
-        self.mute = true;
+        self.writer.give_up();
         self.ending.get_or_insert(cause);
         true
     }
@@ -289,13 +231,25 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     /// Decodes what one read completed. Updates are handed over at once as long as nothing before them has to go
     /// through the peer; the rest is correlated under one lock.
     fn receive(&mut self) {
+        let mut heard = false;
         while let Some(frame) = self.frames.next() {
-            self.batch.push(match frame {
-                Frame::Line(line) => (rpc::decode(line), line.len()),
-                Frame::TooLong => (Err(Malformed::new(Fault::TooLong)), 0),
-            });
+            heard = true;
+            let received = match frame {
+                Frame::Line(line) => decode(line, self.keep_raw),
+                Frame::TooLong => {
+                    Received { message: Err(Malformed::new(Fault::TooLong)), bytes: 0, raw: None }
+                }
+            };
+            match received {
+                Received { message: Ok(Message::Update(notification)), bytes, raw }
+                    if self.open && self.batch.is_empty() =>
+                {
+                    self.service.update(Update { notification, bytes, raw });
+                }
+                received => self.batch.push(received),
+            }
         }
-        if !self.batch.is_empty() {
+        if heard {
             // Only the first frame has a deadline.
             self.deadline.take_if(|(cause, _)| matches!(cause, Cause::Silent(_)));
             self.dispatch();
@@ -306,7 +260,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     /// The last line counts without a line end, if it is a whole message.
     fn input_ended(&mut self) {
         if let Some(Frame::Line(line)) = self.frames.finish() {
-            self.batch.push((rpc::decode(line), line.len()));
+            self.batch.push(decode(line, self.keep_raw));
             self.dispatch();
         }
         self.service.flush();
@@ -335,15 +289,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         let mut state = self.shared.lock();
         let mut steps = Vec::new();
         while let Some(event) = state.peer.receive_held() {
-            note(&mut state, event, 0, &mut steps);
+            note(&mut state, event, 0, None, &mut steps);
         }
-        for (message, bytes) in self.batch.drain(..) {
+        for Received { message, bytes, raw } in self.batch.drain(..) {
             let event = match message {
                 Ok(message) => state.peer.receive(message, bytes),
                 Err(malformed) => Some(state.peer.receive_malformed(&malformed)),
             };
             if let Some(event) = event {
-                note(&mut state, event, bytes, &mut steps);
+                note(&mut state, event, bytes, raw, &mut steps);
             }
         }
         drop(state);
@@ -357,17 +311,20 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     fn hand_over(&mut self, step: Step) {
         match step {
             Step::Cancelled(watcher) => watcher.notify_waiters(),
-            Step::Event(Event::Call { key, id, method, params }, bytes) => {
+            Step::Event(Event::Call { key, id, method, params }, bytes, _) => {
                 self.service.call(Call::new(self.handle.clone(), key, id, method, params, bytes));
             }
-            Step::Event(Event::Notification { method, params }, bytes) => {
+            Step::Event(Event::Update(notification), bytes, raw) => {
+                self.service.update(Update { notification, bytes, raw });
+            }
+            Step::Event(Event::Notification { method, params }, bytes, _) => {
                 self.service.notification(Notification { method, raw_params: params, bytes });
             }
-            Step::Event(Event::Outcome { waiter, outcome }, _) => {
+            Step::Event(Event::Outcome { waiter, outcome }, ..) => {
                 let outcome: Outcome = outcome.map_err(CallError::failed);
                 waiter.settle(outcome);
             }
-            Step::Event(Event::Violation(violation), _) => {
+            Step::Event(Event::Violation(violation), ..) => {
                 tracing::warn!(target: "accord::wire", %violation, "the peer broke the protocol");
             }
             Step::Event(..) => {}
@@ -375,15 +332,30 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     }
 }
 
+fn decode(line: &[u8], keep_raw: bool) -> Received {
+    let message = rpc::decode(line);
+    let raw = match &message {
+        Ok(Message::Update(_)) if keep_raw => serde_json::from_slice(line).ok(),
+        _ => None,
+    };
+    Received { message, bytes: line.len(), raw }
+}
+
 /// What has to be done about an event while the lock is held.
-fn note(state: &mut State, event: Event<Waiter>, bytes: usize, steps: &mut Vec<Step>) {
+fn note(
+    state: &mut State,
+    event: Event<Waiter>,
+    bytes: usize,
+    raw: Option<Box<RawValue>>,
+    steps: &mut Vec<Step>,
+) {
     match event {
         Event::Cancelled { key } => steps.extend(state.watcher(key).map(Step::Cancelled)),
         event => {
             if let Event::Outcome { waiter, .. } = &event {
                 state.settled(Some(waiter));
             }
-            steps.push(Step::Event(event, bytes));
+            steps.push(Step::Event(event, bytes, raw));
         }
     }
 }

@@ -20,6 +20,7 @@ mod pending;
 mod service;
 mod shared;
 pub mod stdio;
+mod writer;
 
 pub use call::Call;
 pub use child::{AgentCommand, EnvPolicy, SpawnError};

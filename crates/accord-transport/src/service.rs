@@ -3,6 +3,7 @@
 use std::task::{Context, Poll};
 
 use accord_protocol::rpc;
+use accord_protocol::v1::SessionNotification;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -64,6 +65,8 @@ impl Notification {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Update {
+    /// What has happened, and in which session.
+    pub notification: SessionNotification,
     /// How long the line was: what lanes are measured by.
     pub bytes: usize,
     /// The line itself, if [`Options::keep_raw`](crate::Options::keep_raw) asks for it.

@@ -7,7 +7,11 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
+use crate::method::Notification;
 use crate::rpc::Id;
+use crate::v1::SessionNotification;
+
+const SESSION_UPDATE: &str = SessionNotification::METHOD;
 
 /// A member that may be there, and may be of the wrong kind.
 #[derive(Debug, Default)]
@@ -28,17 +32,29 @@ pub(crate) struct Envelope<'a> {
     pub(crate) params: Option<&'a RawValue>,
     pub(crate) result: Option<&'a RawValue>,
     pub(crate) error: Option<&'a RawValue>,
+    /// The params, if they were decoded on the way.
+    pub(crate) update: Option<SessionNotification>,
 }
 
-impl<'de> Deserialize<'de> for Envelope<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EnvelopeVisitor)
+/// How to read an envelope.
+#[derive(Clone, Copy)]
+pub(crate) enum Reading {
+    /// Decodes the params of a session update on the way, if the method comes before them. What does not fit is an
+    /// error then, and the line has to be read again.
+    Ahead,
+    /// Leaves all params raw.
+    Raw,
+}
+
+impl<'de> DeserializeSeed<'de> for Reading {
+    type Value = Envelope<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Envelope<'de>, D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-struct EnvelopeVisitor;
-
-impl<'de> Visitor<'de> for EnvelopeVisitor {
+impl<'de> Visitor<'de> for Reading {
     type Value = Envelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,6 +70,9 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
                 Key::Method => {
                     envelope.method = map.next_value::<LenientString>()?.0.map_or(Member::Odd, Member::Is);
                 }
+                Key::Params if matches!(self, Self::Ahead) && envelope.is_update() => {
+                    envelope.update = Some(map.next_value()?);
+                }
                 Key::Params => envelope.params = Some(map.next_value()?),
                 Key::Result => envelope.result = Some(map.next_value()?),
                 Key::Error => envelope.error = Some(map.next_value()?),
@@ -63,6 +82,26 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
             }
         }
         Ok(envelope)
+    }
+}
+
+impl Envelope<'_> {
+    /// Whether this is a session update, as far as it was read.
+    pub(crate) fn is_update(&self) -> bool {
+        matches!(&self.method, Member::Is(method) if &**method == SESSION_UPDATE)
+            && matches!(self.id, Member::Absent)
+            && self.params.is_none()
+            && self.update.is_none()
+    }
+
+    /// Whether what came behind the params showed that this is no plain update after all.
+    pub(crate) fn is_read_ahead_in_vain(&self) -> bool {
+        let plain = matches!((&self.jsonrpc, &self.id), (Member::Is(()), Member::Absent))
+            && matches!(&self.method, Member::Is(method) if &**method == SESSION_UPDATE)
+            && self.params.is_none()
+            && self.result.is_none()
+            && self.error.is_none();
+        self.update.is_some() && !plain
     }
 }
 

@@ -1,20 +1,21 @@
 //! One line of the wire, told apart by the members it has.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::rpc::envelope::{Envelope, Member, whole};
-use crate::rpc::{Error, Id, depth};
+use crate::method::Notification as _;
+use crate::rpc::envelope::{Envelope, Member, Reading, whole};
+use crate::rpc::{self, Error, Id, depth};
+use crate::v1::SessionNotification;
 
 /// What a line turned out to be.
 ///
 /// | members | variant |
 /// | --- | --- |
 /// | `method` and `id` | [`Request`](Self::Request) |
-/// | `method` alone | [`Notification`](Self::Notification) |
+/// | `method` alone | [`Notification`](Self::Notification), or [`Update`](Self::Update) |
 /// | `result` or `error` | [`Response`](Self::Response), or [`BadResponse`](Self::BadResponse) |
 /// | `id` alone | [`BadResponse`](Self::BadResponse) with [`Fault::Empty`] |
 ///
@@ -22,6 +23,7 @@ use crate::rpc::{Error, Id, depth};
 /// peers would answer each other's errors for ever.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "nearly every message is an update, and none is kept for long")]
 pub enum Message {
     /// A call that wants one answer.
     Request {
@@ -39,6 +41,8 @@ pub enum Message {
         /// The parameters; absent and `null` are the same.
         params: Option<Box<RawValue>>,
     },
+    /// A `session/update` that has its form. One that has not is a [`Notification`](Self::Notification).
+    Update(SessionNotification),
     /// The answer to a request of ours.
     Response {
         /// The id that the request had.
@@ -144,9 +148,19 @@ impl fmt::Display for Fault {
 /// may end a pending request.
 pub fn decode(line: &[u8]) -> Result<Message, Malformed> {
     let text = str::from_utf8(line).map_err(|_| Malformed::new(Fault::NotUtf8))?;
-    let envelope: Envelope<'_> =
-        whole(text, PhantomData).map_err(|error| Malformed::new(not_an_object(text, &error)))?;
-    classify(envelope, depth::too_deep(line))
+    let too_deep = depth::too_deep(line);
+    // Nearly all lines are updates with their members in the usual order, and are done in one pass.
+    if !too_deep
+        && let Ok(mut envelope) = whole(text, Reading::Ahead)
+        && !envelope.is_read_ahead_in_vain()
+    {
+        return match envelope.update.take() {
+            Some(update) => Ok(Message::Update(update)),
+            None => classify(envelope, false),
+        };
+    }
+    let envelope = whole(text, Reading::Raw).map_err(|error| Malformed::new(not_an_object(text, &error)))?;
+    classify(envelope, too_deep)
 }
 
 /// The deserializer complains about the first thing it meets, so an array that is not even JSON needs a second look.
@@ -164,8 +178,8 @@ fn classify(envelope: Envelope<'_>, too_deep: bool) -> Result<Message, Malformed
     if envelope.result.is_some() || envelope.error.is_some() {
         return Ok(response(envelope, fault));
     }
-    let notification = matches!((&envelope.id, &envelope.method), (Member::Absent, Member::Is(_)));
-    let invalid = |fault, id| Err(Malformed { fault, id, notification });
+    let told = matches!((&envelope.id, &envelope.method), (Member::Absent, Member::Is(_)));
+    let invalid = |fault, id| Err(Malformed { fault, id, notification: told });
     match (envelope.method, envelope.id) {
         (_, Member::Odd) => invalid(Fault::BadId, None),
         (Member::Odd, Member::Is(id)) => invalid(Fault::BadMethod, Some(id)),
@@ -180,9 +194,19 @@ fn classify(envelope: Envelope<'_>, too_deep: bool) -> Result<Message, Malformed
         },
         (Member::Is(method), Member::Absent) => match fault {
             Some(fault) => invalid(fault, None),
-            None => Ok(Message::Notification { method, params: owned(envelope.params) }),
+            None => Ok(notification(method, envelope.params)),
         },
     }
+}
+
+/// An update whose members came in an unusual order, or that needs a repair, is an update all the same.
+fn notification(method: Box<str>, params: Option<&RawValue>) -> Message {
+    if &*method == SessionNotification::METHOD
+        && let Ok(update) = rpc::params(params)
+    {
+        return Message::Update(update);
+    }
+    Message::Notification { method, params: owned(params) }
 }
 
 fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Message {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::command::StderrSink;
@@ -19,20 +20,28 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 pub(crate) struct Tail {
     kept: Arc<Mutex<Vec<u8>>>,
     drained: JoinHandle<()>,
+    done: Arc<Notify>,
 }
 
 impl Tail {
     /// Reads `stderr` to its end in a task of its own: a full pipe would stop the child.
     pub(crate) fn drain(stderr: impl AsyncRead + Unpin + Send + 'static, sink: Option<StderrSink>) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let drained = tokio::spawn(drain(stderr, Arc::clone(&kept), sink));
-        Self { kept, drained }
+        let done = Arc::new(Notify::new());
+        let (keep, tell) = (Arc::clone(&kept), Arc::clone(&done));
+        let drained = tokio::spawn(async move {
+            drain(stderr, keep, sink).await;
+            tell.notify_one();
+        });
+        Self { kept, drained, done }
     }
 
     /// What is known by now, after a moment for what is still in the pipe.
-    pub(crate) async fn last_words(&mut self) -> String {
-        // Reading may go on for ever, or have failed; what was kept is all there is.
-        let _ = tokio::time::timeout(LAST_WORDS, &mut self.drained).await;
+    pub(crate) async fn last_words(&self) -> String {
+        if !self.drained.is_finished() {
+            // Reading may go on for ever; what was kept is all there is.
+            let _ = tokio::time::timeout(LAST_WORDS, self.done.notified()).await;
+        }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).into_owned()
     }

@@ -1,7 +1,7 @@
 //! Requests and answers, both ways.
 
 use accord_protocol::rpc::Error;
-use accord_transport::{CallError, Options, pair};
+use accord_transport::{CallError, Options, Reason, pair};
 use serde_json::json;
 
 use crate::support::{Echo, Raw, Recorder, Told, within};
@@ -66,4 +66,17 @@ async fn the_end_of_input_fails_what_is_pending() {
     let (outcome, ()) = within(async { tokio::join!(pending, end) }).await;
     assert!(matches!(outcome, Err(CallError::Lost(_))));
     assert!(matches!(handle.call_raw("_later", &()).await, Err(CallError::Lost(_))));
+}
+
+// E5
+#[tokio::test]
+async fn an_end_in_order_is_told_once() {
+    let (recorder, mut told) = Recorder::new();
+    let (handle, raw) = Raw::connected(Options::client(), recorder);
+    drop(raw);
+    assert_eq!(within(handle.closed()).await.reason(), Reason::Completed);
+    assert!(
+        matches!(within(told.recv()).await, Some(Told::Closed(end)) if end.reason() == Reason::Completed)
+    );
+    assert!(within(told.recv()).await.is_none());
 }

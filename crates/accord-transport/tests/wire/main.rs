@@ -3,4 +3,6 @@
 mod calls;
 #[cfg(unix)]
 mod children;
+mod lines;
+mod order;
 mod support;

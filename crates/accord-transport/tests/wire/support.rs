@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 /// What a [`Recorder`] was told.
 #[derive(Debug)]
 pub(crate) enum Told {
-    Update(Update),
+    Update(Box<Update>),
     Notification(Notification),
     Call(Call),
     Closed(End),
@@ -32,7 +32,7 @@ impl Recorder {
 
 impl Service for Recorder {
     fn update(&mut self, update: Update) {
-        self.tell(Told::Update(update));
+        self.tell(Told::Update(Box::new(update)));
     }
 
     fn notification(&mut self, notification: Notification) {
