@@ -32,12 +32,17 @@ pub(crate) trait Lenient: DeserializeOwned {
 /// Where a field's value goes: knows what its absence looks like.
 pub(crate) trait Slot: Default {
     type Value;
+    /// Whether `null` is one of the values.
+    #[cfg(feature = "schemars")]
+    const NULLABLE: bool = false;
     fn from_maybe(value: Maybe<Self::Value>) -> Self;
     fn is_absent(&self) -> bool;
 }
 
 impl<T> Slot for Maybe<T> {
     type Value = T;
+    #[cfg(feature = "schemars")]
+    const NULLABLE: bool = true;
 
     fn from_maybe(value: Self) -> Self {
         value

@@ -22,4 +22,6 @@ mod lenient;
 pub mod method;
 pub mod open;
 pub mod rpc;
+#[cfg(feature = "schemars")]
+mod schema;
 pub mod v1;

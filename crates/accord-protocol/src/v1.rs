@@ -9,6 +9,7 @@ mod compaction;
 mod config;
 mod content;
 mod elicitation;
+mod ext;
 mod form;
 mod fs;
 mod initialize;
@@ -35,6 +36,7 @@ pub use compaction::*;
 pub use config::*;
 pub use content::*;
 pub use elicitation::*;
+pub use ext::*;
 pub use form::*;
 pub use fs::*;
 pub use initialize::*;
@@ -54,54 +56,76 @@ pub use usage::*;
 
 pub use crate::rpc::{Error, ErrorCode, Id as RequestId};
 
-use crate::method::{Notification, Request, ServedBy, Side};
+use crate::method::{Notification, ServedBy, notifications, requests};
 
-macro_rules! requests {
-    ($($method:literal $side:ident $params:ident => $answer:ident,)+) => {$(
-        impl Request for $params {
-            const METHOD: &'static str = $method;
-            const SERVED_BY: Side = Side::$side;
-            type Answer = $answer;
-        }
-    )+};
-}
-
-macro_rules! notifications {
-    ($($method:literal $side:ident $params:ident,)+) => {$(
-        impl Notification for $params {
-            const METHOD: &'static str = $method;
-            const SERVED_BY: ServedBy = ServedBy::$side;
-        }
-    )+};
+requests! {
+    /// A request that a client sends and an agent answers.
+    #[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a handler")]
+    pub enum ClientRequest served by Agent {
+        "initialize"                Initialize(InitializeRequest)                 => InitializeResponse,
+        "authenticate"              Authenticate(AuthenticateRequest)             => AuthenticateResponse,
+        "logout"                    Logout(LogoutRequest)                         => LogoutResponse,
+        "session/new"               NewSession(NewSessionRequest)                 => NewSessionResponse,
+        "session/load"              LoadSession(LoadSessionRequest)               => LoadSessionResponse,
+        "session/resume"            ResumeSession(ResumeSessionRequest)           => ResumeSessionResponse,
+        "session/list"              ListSessions(ListSessionsRequest)             => ListSessionsResponse,
+        "session/close"             CloseSession(CloseSessionRequest)             => CloseSessionResponse,
+        "session/delete"            DeleteSession(DeleteSessionRequest)           => DeleteSessionResponse,
+        "session/set_mode"          SetMode(SetSessionModeRequest)                => SetSessionModeResponse,
+        "session/set_config_option" SetConfigOption(SetSessionConfigOptionRequest) => SetSessionConfigOptionResponse,
+        "session/prompt"            Prompt(PromptRequest)                         => PromptResponse,
+    }
 }
 
 requests! {
-    "initialize"                 Agent  InitializeRequest             => InitializeResponse,
-    "authenticate"               Agent  AuthenticateRequest           => AuthenticateResponse,
-    "logout"                     Agent  LogoutRequest                 => LogoutResponse,
-    "session/new"                Agent  NewSessionRequest             => NewSessionResponse,
-    "session/load"               Agent  LoadSessionRequest            => LoadSessionResponse,
-    "session/resume"             Agent  ResumeSessionRequest          => ResumeSessionResponse,
-    "session/list"               Agent  ListSessionsRequest           => ListSessionsResponse,
-    "session/close"              Agent  CloseSessionRequest           => CloseSessionResponse,
-    "session/delete"             Agent  DeleteSessionRequest          => DeleteSessionResponse,
-    "session/set_mode"           Agent  SetSessionModeRequest         => SetSessionModeResponse,
-    "session/set_config_option"  Agent  SetSessionConfigOptionRequest => SetSessionConfigOptionResponse,
-    "session/prompt"             Agent  PromptRequest                 => PromptResponse,
-    "session/request_permission" Client RequestPermissionRequest      => RequestPermissionResponse,
-    "fs/read_text_file"          Client ReadTextFileRequest           => ReadTextFileResponse,
-    "fs/write_text_file"         Client WriteTextFileRequest          => WriteTextFileResponse,
-    "terminal/create"            Client CreateTerminalRequest         => CreateTerminalResponse,
-    "terminal/output"            Client TerminalOutputRequest         => TerminalOutputResponse,
-    "terminal/wait_for_exit"     Client WaitForTerminalExitRequest    => WaitForTerminalExitResponse,
-    "terminal/kill"              Client KillTerminalRequest           => KillTerminalResponse,
-    "terminal/release"           Client ReleaseTerminalRequest        => ReleaseTerminalResponse,
-    "elicitation/create"         Client CreateElicitationRequest      => CreateElicitationResponse,
+    /// A request that an agent sends and a client answers.
+    #[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a handler")]
+    pub enum AgentRequest served by Client {
+        "session/request_permission" RequestPermission(RequestPermissionRequest) => RequestPermissionResponse,
+        "fs/read_text_file"          ReadTextFile(ReadTextFileRequest)           => ReadTextFileResponse,
+        "fs/write_text_file"         WriteTextFile(WriteTextFileRequest)         => WriteTextFileResponse,
+        "terminal/create"            CreateTerminal(CreateTerminalRequest)       => CreateTerminalResponse,
+        "terminal/output"            TerminalOutput(TerminalOutputRequest)       => TerminalOutputResponse,
+        "terminal/wait_for_exit"     WaitForTerminalExit(WaitForTerminalExitRequest) => WaitForTerminalExitResponse,
+        "terminal/kill"              KillTerminal(KillTerminalRequest)           => KillTerminalResponse,
+        "terminal/release"           ReleaseTerminal(ReleaseTerminalRequest)     => ReleaseTerminalResponse,
+        "elicitation/create"         CreateElicitation(CreateElicitationRequest) => CreateElicitationResponse,
+    }
 }
 
 notifications! {
-    "session/cancel"       Agent  CancelNotification,
-    "session/update"       Client SessionNotification,
-    "elicitation/complete" Client CompleteElicitationNotification,
-    "$/cancel_request"     Both   CancelRequestNotification,
+    /// A notification that a client sends.
+    pub enum ClientNotification {
+        "session/cancel"   Cancel(CancelNotification),
+        "$/cancel_request" CancelRequest(CancelRequestNotification),
+    }
+}
+
+notifications! {
+    /// A notification that an agent sends.
+    pub enum AgentNotification {
+        "session/update"       Session(SessionNotification),
+        "elicitation/complete" CompleteElicitation(CompleteElicitationNotification),
+        "$/cancel_request"     CancelRequest(CancelRequestNotification),
+    }
+}
+
+impl Notification for CancelNotification {
+    const METHOD: &'static str = "session/cancel";
+    const SERVED_BY: ServedBy = ServedBy::Agent;
+}
+
+impl Notification for SessionNotification {
+    const METHOD: &'static str = "session/update";
+    const SERVED_BY: ServedBy = ServedBy::Client;
+}
+
+impl Notification for CompleteElicitationNotification {
+    const METHOD: &'static str = "elicitation/complete";
+    const SERVED_BY: ServedBy = ServedBy::Client;
+}
+
+impl Notification for CancelRequestNotification {
+    const METHOD: &'static str = "$/cancel_request";
+    const SERVED_BY: ServedBy = ServedBy::Both;
 }

@@ -18,17 +18,17 @@ pub(crate) trait Record {
 /// Each field says how it is read: `strict` (an error fails the message), `lenient` (an error counts as absent) or
 /// `nullable` (`null` counts as absent). Fields have the type `Maybe<T>` where `null` is a value of its own and
 /// `Option<T>` where the member may only be absent. The `inline` field is a union whose members lie among the
-/// object's own. Every `struct` has `_meta`; a `part` is the inside of another object and has none.
+/// object's own. `= …` is what an absent member means, as JSON. Every `struct` has `_meta`; a `part` is the inside of another object and has none.
 macro_rules! record {
     (
-        $(#[$attr:meta])* pub struct $name:ident {
+        $(#[doc = $doc:literal])* pub struct $name:ident {
             $(required { $($required:tt)* })?
             $(optional { $($optional:tt)* })?
             $(inline { $($inline:tt)* })?
         }
     ) => {
         $crate::open::record! {
-            @emit $(#[$attr])* $name
+            @emit $(#[doc = $doc])* $name
             { $($($required)*)? }
             { $($($optional)*)?
                 /// Data outside the protocol (`_meta`); nobody may rely on it.
@@ -37,30 +37,30 @@ macro_rules! record {
         }
     };
     (
-        $(#[$attr:meta])* pub part $name:ident {
+        $(#[doc = $doc:literal])* pub part $name:ident {
             $(required { $($required:tt)* })?
             $(optional { $($optional:tt)* })?
             $(inline { $($inline:tt)* })?
         }
     ) => {
         $crate::open::record! {
-            @emit $(#[$attr])* $name
+            @emit $(#[doc = $doc])* $name
             { $($($required)*)? } { $($($optional)*)? } { $($($inline)*)? }
         }
     };
     (
-        @emit $(#[$attr:meta])* $name:ident
-        { $($(#[$rdoc:meta])* $rmark:ident $rfield:ident: $rtype:ty,)* }
-        { $($(#[$odoc:meta])* $omark:ident $ofield:ident: $otype:ty,)* }
+        @emit $(#[doc = $doc:literal])* $name:ident
+        { $($(#[doc = $rdoc:literal])* $rmark:ident $rfield:ident: $rtype:ty,)* }
+        { $($(#[doc = $odoc:literal])* $omark:ident $ofield:ident: $otype:ty $(= $default:tt)?,)* }
         { $($(#[$idoc:meta])* $ifield:ident: $itype:ty,)? }
     ) => {
-        $(#[$attr])*
+        $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub struct $name {
-            $($(#[$rdoc])* pub $rfield: $rtype,)*
+            $($(#[doc = $rdoc])* pub $rfield: $rtype,)*
             $($(#[$idoc])* pub $ifield: $itype,)?
-            $($(#[$odoc])* pub $ofield: $otype,)*
+            $($(#[doc = $odoc])* pub $ofield: $otype,)*
         }
 
         impl $name {
@@ -161,7 +161,29 @@ macro_rules! record {
         }
 
         impl $crate::lenient::Lenient for $name {}
+
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut object = $crate::schema::Object::new(generator);
+                $(object.required::<$rtype>(
+                    $crate::open::camel!($rfield), stringify!($rmark), concat!($($rdoc, "\n",)*),
+                );)*
+                $(object.optional::<$otype>(
+                    $crate::open::camel!($ofield), stringify!($omark), concat!($($odoc, "\n",)*),
+                    $crate::open::record!(@json $($default)?),
+                );)*
+                $(object.inline::<$itype>();)?
+                object.finish(concat!($($doc, "\n",)*))
+            }
+        }
     };
+    (@json) => { None };
+    (@json $default:tt) => { Some(serde_json::json!($default)) };
     (@default $name:ident {}) => {
         impl Default for $name {
             fn default() -> Self {

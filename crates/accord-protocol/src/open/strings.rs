@@ -1,13 +1,18 @@
 //! Enums of strings that keep a word they do not know.
 
-/// Declares an enum whose variants are strings on the wire, with one more variant for every other string.
+/// Declares an enum whose variants are strings on the wire, with one more variant for every other string; `or` names
+/// the default.
 macro_rules! strings {
-    ($(#[$attr:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$attr])*
+    (
+        $(#[doc = $doc:literal])* pub enum $name:ident {
+            $($(#[doc = $vdoc:literal])* $variant:ident = $text:literal,)+
+        } $(or $default:ident)?
+    ) => {
+        $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$doc])* $variant,)+
+            $($(#[doc = $vdoc])* $variant,)+
             /// A word of a newer protocol or of an extension (those start with `_`); it is written back unchanged.
             Unknown(std::sync::Arc<str>),
         }
@@ -25,6 +30,15 @@ macro_rules! strings {
                 }
             }
         }
+
+        $(
+            /// What an absent one means.
+            impl Default for $name {
+                fn default() -> Self {
+                    Self::$default
+                }
+            }
+        )?
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -60,6 +74,17 @@ macro_rules! strings {
         }
 
         $crate::lenient::text!($name);
+
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::schema::words(concat!($($doc, "\n",)*), &[$(($text, concat!($($vdoc, "\n",)*)),)+])
+            }
+        }
     };
 }
 pub(crate) use strings;

@@ -156,17 +156,17 @@ impl<'de, T: Tagged, A: MapAccess<'de>> Visitor<'de> for TagValue<T, A> {
 /// members of its own, and `else "stdio" => Stdio(McpServerStdio)` for an object without a tag, or with that one.
 macro_rules! tagged {
     (
-        $(#[$attr:meta])* pub enum $name:ident by $tag:literal {
-            $($(#[$doc:meta])* $($text:literal)|+ => $variant:ident $(($type:ty))?,)+
-            $(else $($else_text:literal)? => $(#[$else_doc:meta])* $else:ident($else_type:ty),)?
+        $(#[doc = $doc:literal])* pub enum $name:ident by $tag:literal {
+            $($(#[doc = $vdoc:literal])* $($text:literal)|+ => $variant:ident $(($type:ty))?,)+
+            $(else $($else_text:literal)? => $(#[doc = $else_doc:literal])* $else:ident($else_type:ty),)?
         }
     ) => {
-        $(#[$attr])*
+        $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$doc])* $variant $(($type))?,)+
-            $($(#[$else_doc])* $else($else_type),)?
+            $($(#[doc = $vdoc])* $variant $(($type))?,)+
+            $($(#[doc = $else_doc])* $else($else_type),)?
             /// A variant of a newer protocol or of an extension, kept as it came.
             Unknown($crate::open::Unknown),
         }
@@ -229,7 +229,29 @@ macro_rules! tagged {
         }
 
         impl $crate::lenient::Lenient for $name {}
+
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut union = $crate::schema::Union::new(generator, $tag);
+                $($crate::open::tagged!(
+                    @schema union ($crate::open::tagged!(@first $($text)+)) (concat!($($vdoc, "\n",)*)) $($type)?
+                );)+
+                $(union.otherwise::<$else_type>(
+                    $crate::open::tagged!(@title $($else_text)?), concat!($($else_doc, "\n",)*),
+                );)?
+                union.finish(concat!($($doc, "\n",)*))
+            }
+        }
     };
+    (@schema $union:ident ($text:expr) ($doc:expr)) => { $union.unit($text, $doc) };
+    (@schema $union:ident ($text:expr) ($doc:expr) $type:ty) => { $union.variant::<$type>($text, $doc) };
+    (@title) => { "untagged" };
+    (@title $text:literal) => { $text };
     (@decoder $variant:ident) => {
         Some(|rest| <serde::de::IgnoredAny as serde::Deserialize>::deserialize(rest).map(|_| Self::$variant))
     };

@@ -7,15 +7,15 @@ record! {
     pub struct AgentCapabilities {
         optional {
             /// Whether it offers `session/load`; absent means no.
-            lenient load_session: Option<bool>,
+            lenient load_session: Option<bool> = false,
             /// What a prompt may hold beside text and links.
-            lenient prompt_capabilities: Option<PromptCapabilities>,
+            lenient prompt_capabilities: Option<PromptCapabilities> = {},
             /// Which MCP servers it can connect to beside commands.
-            lenient mcp_capabilities: Option<McpCapabilities>,
+            lenient mcp_capabilities: Option<McpCapabilities> = {},
             /// What it can do with sessions.
-            lenient session_capabilities: Option<SessionCapabilities>,
+            lenient session_capabilities: Option<SessionCapabilities> = {},
             /// What it can do about signing in and out.
-            lenient auth: Option<AgentAuthCapabilities>,
+            lenient auth: Option<AgentAuthCapabilities> = {},
         }
     }
 }
@@ -25,11 +25,11 @@ record! {
     pub struct PromptCapabilities {
         optional {
             /// Images; absent means no.
-            lenient image: Option<bool>,
+            lenient image: Option<bool> = false,
             /// Sound; absent means no.
-            lenient audio: Option<bool>,
+            lenient audio: Option<bool> = false,
             /// Resources with their contents; absent means no.
-            lenient embedded_context: Option<bool>,
+            lenient embedded_context: Option<bool> = false,
         }
     }
 }
@@ -39,9 +39,9 @@ record! {
     pub struct McpCapabilities {
         optional {
             /// Those reached by Streamable HTTP; absent means no.
-            lenient http: Option<bool>,
+            lenient http: Option<bool> = false,
             /// Those reached by HTTP with server-sent events; absent means no.
-            lenient sse: Option<bool>,
+            lenient sse: Option<bool> = false,
         }
     }
 }

@@ -7,13 +7,13 @@ record! {
     pub struct ClientCapabilities {
         optional {
             /// Which file methods it serves.
-            lenient fs: Option<FileSystemCapabilities>,
+            lenient fs: Option<FileSystemCapabilities> = {},
             /// Whether it serves all of `terminal/*`; absent means no.
-            lenient terminal: Option<bool>,
+            lenient terminal: Option<bool> = false,
             /// What it understands about sessions.
             lenient session: Maybe<ClientSessionCapabilities>,
             /// What it can do about signing in.
-            lenient auth: Option<AuthCapabilities>,
+            lenient auth: Option<AuthCapabilities> = {},
             /// How it can ask the person for input.
             lenient elicitation: Maybe<ElicitationCapabilities>,
             /// It understands several plans (`plan_update`, `plan_removed`).
@@ -29,9 +29,9 @@ record! {
     pub struct FileSystemCapabilities {
         optional {
             /// `fs/read_text_file`; absent means no.
-            lenient read_text_file: Option<bool>,
+            lenient read_text_file: Option<bool> = false,
             /// `fs/write_text_file`; absent means no.
-            lenient write_text_file: Option<bool>,
+            lenient write_text_file: Option<bool> = false,
         }
     }
 }
@@ -80,7 +80,7 @@ record! {
     pub struct AuthCapabilities {
         optional {
             /// Whether it can run the agent's command in a terminal for it; absent means no.
-            lenient terminal: Option<bool>,
+            lenient terminal: Option<bool> = false,
         }
     }
 }

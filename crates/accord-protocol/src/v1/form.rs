@@ -17,13 +17,13 @@ record! {
     pub struct ElicitationSchema {
         optional {
             /// The schema's type, which is always `object`.
-            lenient r#type: Option<ElicitationSchemaType>,
+            lenient r#type: Option<ElicitationSchemaType> = "object",
             /// The form's heading, for people.
             lenient title: Maybe<String>,
             /// What the form is for, for people.
             lenient description: Maybe<String>,
             /// The fields by their names.
-            strict properties: Option<BTreeMap<String, ElicitationPropertySchema>>,
+            strict properties: Option<BTreeMap<String, ElicitationPropertySchema>> = {},
             /// The names of the fields that must be filled in.
             strict required: Maybe<Vec<String>>,
         }

@@ -18,7 +18,7 @@ record! {
         }
         optional {
             /// What the client can do; absent means none of it.
-            lenient client_capabilities: Option<ClientCapabilities>,
+            lenient client_capabilities: Option<ClientCapabilities> = {},
             /// What the client is.
             lenient client_info: Maybe<Implementation>,
         }
@@ -34,9 +34,9 @@ record! {
         }
         optional {
             /// What the agent can do; absent means none of it.
-            lenient agent_capabilities: Option<AgentCapabilities>,
+            lenient agent_capabilities: Option<AgentCapabilities> = {},
             /// The ways to sign in; none means that nobody need sign in.
-            lenient auth_methods: Option<Vec<AuthMethod>>,
+            lenient auth_methods: Option<Vec<AuthMethod>> = [],
             /// What the agent is.
             lenient agent_info: Maybe<Implementation>,
         }

@@ -88,7 +88,6 @@ impl From<ToolCall> for ToolCallUpdate {
 
 strings! {
     /// What sort of tool is called; clients choose icons by it.
-    #[derive(Default)]
     pub enum ToolKind {
         /// Reads files or data.
         Read = "read",
@@ -109,17 +108,14 @@ strings! {
         /// Switches the session's mode.
         SwitchMode = "switch_mode",
         /// Anything else.
-        #[default]
         Other = "other",
-    }
+    } or Other
 }
 
 strings! {
     /// How far a tool call is.
-    #[derive(Default)]
     pub enum ToolCallStatus {
         /// Not started: its input still streams in, or it waits for permission.
-        #[default]
         Pending = "pending",
         /// Running.
         InProgress = "in_progress",
@@ -127,7 +123,7 @@ strings! {
         Completed = "completed",
         /// Ended with an error.
         Failed = "failed",
-    }
+    } or Pending
 }
 
 tagged! {
