@@ -3,6 +3,7 @@
 
 mod bench;
 mod cargo;
+mod schema;
 mod test;
 mod tidy;
 
@@ -22,6 +23,12 @@ const CHORES: &[Chore] = &[
         arguments: "[--help] [--quick] […]",
         purpose: "the speed of Accord beside a floor and the official SDKs",
         run: bench::run,
+    },
+    Chore {
+        name: "schema",
+        arguments: "[FILE]",
+        purpose: "the types of accord-protocol against an official schema file",
+        run: schema::run,
     },
     Chore {
         name: "test",

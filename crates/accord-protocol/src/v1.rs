@@ -79,7 +79,6 @@ requests! {
 
 requests! {
     /// A request that an agent sends and a client answers.
-    #[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a handler")]
     pub enum AgentRequest served by Client {
         "session/request_permission" RequestPermission(RequestPermissionRequest) => RequestPermissionResponse,
         "fs/read_text_file"          ReadTextFile(ReadTextFileRequest)           => ReadTextFileResponse,
@@ -103,6 +102,7 @@ notifications! {
 
 notifications! {
     /// A notification that an agent sends.
+    #[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a handler")]
     pub enum AgentNotification {
         "session/update"       Session(SessionNotification),
         "elicitation/complete" CompleteElicitation(CompleteElicitationNotification),
