@@ -3,6 +3,7 @@
 
 mod bench;
 mod cargo;
+mod coverage;
 mod schema;
 mod test;
 mod tidy;
@@ -35,6 +36,12 @@ const CHORES: &[Chore] = &[
         arguments: "[--from STEP]",
         purpose: "everything CI checks, in order",
         run: test::run,
+    },
+    Chore {
+        name: "coverage",
+        arguments: "[--check]",
+        purpose: "which test shows which requirement: docs/coverage.md",
+        run: coverage::run,
     },
     Chore { name: "tidy", arguments: "", purpose: "the habits of docs/style.md, as a check", run: tidy::run },
 ];

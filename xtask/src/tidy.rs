@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// The files git tracks or would track, below the root.
-fn tracked() -> Result<Vec<PathBuf>, String> {
+pub(crate) fn tracked() -> Result<Vec<PathBuf>, String> {
     let mut git = Command::new("git");
     git.current_dir(root()).args(["ls-files", "--cached", "--others", "--exclude-standard"]);
     Ok(output(&mut git)?.lines().map(|line| Path::new(line).to_path_buf()).collect())
