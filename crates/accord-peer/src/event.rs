@@ -69,8 +69,6 @@ pub enum Violation {
     Malformed(Fault),
     /// A response to something that was never asked, or that was answered already.
     UnknownResponse(Id),
-    /// A response whose request cannot be told.
-    BadResponse(Fault),
     /// The peer could not read something of ours.
     Complaint(Error),
     /// A request with the id of one that is not answered yet.
@@ -88,7 +86,6 @@ impl fmt::Display for Violation {
         match self {
             Self::Malformed(fault) => write!(f, "malformed line: {fault}"),
             Self::UnknownResponse(id) => write!(f, "response to no pending request, id {id}"),
-            Self::BadResponse(fault) => write!(f, "malformed response: {fault}"),
             Self::Complaint(error) => write!(f, "the peer could not read a message, code {}", error.code),
             Self::DuplicateId(id) => write!(f, "request id {id} is in use"),
             Self::TooEarly(method) => write!(f, "{method:?} before the connection was opened"),

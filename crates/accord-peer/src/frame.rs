@@ -7,6 +7,8 @@ use memchr::memchr;
 const READ: usize = 68 << 10;
 /// A buffer that grew beyond this for one large frame is given back once frames are small again.
 const KEEP: usize = 256 << 10;
+/// So much of a line that is too long is shown.
+const GLIMPSE: usize = 512;
 /// So many reads without a frame that needed the large buffer, and it is given back.
 const PATIENCE: u32 = 64;
 
@@ -35,8 +37,8 @@ pub struct Frames {
 pub enum Frame<'a> {
     /// A line without its end, with at least one byte that is no white space.
     Line(&'a [u8]),
-    /// A line longer than the limit; its bytes are gone.
-    TooLong,
+    /// How a line longer than the limit begins; the rest is gone.
+    TooLong(&'a [u8]),
 }
 
 impl Frames {
@@ -71,7 +73,7 @@ impl Frames {
                 continue;
             }
             if end - start > self.limit {
-                return Some(Frame::TooLong);
+                return Some(Frame::TooLong(self.glimpse(start)));
             }
             if !trimmed(&self.buffer[start..end]).is_empty() {
                 return Some(Frame::Line(trimmed(&self.buffer[start..end])));
@@ -89,11 +91,17 @@ impl Frames {
 
     fn incomplete(&mut self) -> Option<Frame<'_>> {
         self.scanned = self.buffer.len();
-        if self.skipping || self.pending() > self.limit {
-            self.start = self.scanned;
-            return (!std::mem::replace(&mut self.skipping, true)).then_some(Frame::TooLong);
+        if !self.skipping && self.pending() <= self.limit {
+            return None;
         }
-        None
+        let start = std::mem::replace(&mut self.start, self.scanned);
+        let news = !std::mem::replace(&mut self.skipping, true);
+        news.then(|| Frame::TooLong(self.glimpse(start)))
+    }
+
+    fn glimpse(&self, start: usize) -> &[u8] {
+        let line = trimmed(&self.buffer[start..self.scanned]);
+        &line[..line.len().min(GLIMPSE)]
     }
 
     /// Moves what is left to the front, and gives a large buffer back when it was not needed for a while.

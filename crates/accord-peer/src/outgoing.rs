@@ -68,6 +68,14 @@ impl<W> Outgoing<W> {
         }
     }
 
+    /// The only pending request, if there is just one: whom else could an answer without an id be for?
+    pub(crate) fn take_only(&mut self) -> Option<W> {
+        match self.pending.len() {
+            1 => self.pending.pop_first().map(|(_, pending)| pending.waiter),
+            _ => None,
+        }
+    }
+
     /// Notes that the request is being cancelled; whether that is news.
     pub(crate) fn cancel(&mut self, key: RequestKey) -> bool {
         self.pending.get_mut(&key.0).is_some_and(|pending| !std::mem::replace(&mut pending.cancelled, true))

@@ -3,7 +3,7 @@
 use std::io;
 
 use accord_protocol::method::{Notification as _, Side};
-use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message};
+use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message, Shape};
 use accord_protocol::v1::SessionNotification;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -209,7 +209,6 @@ impl<W> Peer<W> {
             Message::Response { id, outcome } => {
                 Some(self.receive_response(&id, outcome.map_err(Failed::Refused)))
             }
-            Message::BadResponse { id, fault } => Some(self.receive_bad_response(id, fault)),
             Message::Request { id, method, params } => self.receive_request(id, method, params, bytes),
             Message::Notification { method, params } => self.receive_notification(method, params, bytes),
             Message::Update(update) => self.receive_update(update, bytes),
@@ -227,10 +226,32 @@ impl<W> Peer<W> {
         None
     }
 
-    /// A line that is no message. An agent answers it, within reason; a client never does.
+    /// A line that is no message.
+    ///
+    /// What may have been the answer to a pending request ends that request. Anything else is answered by an agent,
+    /// within reason, and never by a client; what looks like a response or a notification is answered by nobody.
     pub fn receive_malformed(&mut self, malformed: &Malformed) -> Event<W> {
-        if self.config.side == Side::Agent && !malformed.notification && self.bad_lines < BAD_LINES {
-            self.refuse(malformed.id.as_ref().unwrap_or(&Id::Null), &malformed.error());
+        let outcome = |waiter| Event::Outcome { waiter, outcome: Err(Failed::Malformed(malformed.fault)) };
+        match (malformed.shape, &malformed.id) {
+            (Shape::Response | Shape::Unknown, Some(id)) => {
+                if let Asked::Pending(waiter) = self.outgoing.take(id) {
+                    return outcome(waiter);
+                }
+            }
+            (Shape::Response, None) => {
+                if let Some(waiter) = self.outgoing.take_only() {
+                    return outcome(waiter);
+                }
+            }
+            _ => {}
+        }
+        let answerable = matches!(malformed.shape, Shape::Unknown | Shape::Request);
+        if self.config.side == Side::Agent && answerable && self.bad_lines < BAD_LINES {
+            let (id, mut error) = malformed.answer();
+            if malformed.fault == Fault::TooLong {
+                error.message = format!("{} of {} bytes", error.message, self.config.frame_limit);
+            }
+            self.refuse(&id, &error);
         }
         self.bad_lines = self.bad_lines.saturating_add(1);
         Event::Violation(Violation::Malformed(malformed.fault))
@@ -260,16 +281,6 @@ impl<W> Peer<W> {
                 Event::Violation(Violation::Complaint(error))
             }
             (Asked::Before | Asked::Never, _) => Event::Violation(Violation::UnknownResponse(id.clone())),
-        }
-    }
-
-    fn receive_bad_response(&mut self, id: Option<Id>, fault: Fault) -> Event<W> {
-        let Some(id) = id else { return Event::Violation(Violation::BadResponse(fault)) };
-        match self.outgoing.take(&id) {
-            Asked::Pending(waiter) => Event::Outcome { waiter, outcome: Err(Failed::Malformed(fault)) },
-            // An id alone is more likely a request without a method than an answer without a result.
-            Asked::Never if fault == Fault::Empty => self.receive_malformed(&Malformed::request(fault, id)),
-            Asked::Before | Asked::Never => Event::Violation(Violation::BadResponse(fault)),
         }
     }
 

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use accord_peer::{Event, Frame, Frames};
 use accord_protocol::method::Side;
-use accord_protocol::rpc::{self, Fault, Malformed, Message};
+use accord_protocol::rpc::{self, Malformed, Message};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 use tokio_util::io::poll_read_buf;
 
-use crate::pending::{Outcome, Waiter};
+use crate::pending::Waiter;
 use crate::shared::{Shared, State};
 use crate::writer::Writer;
 use crate::{Call, CallError, Cause, End, Notification, Options, Service, Update, WeakHandle};
@@ -41,6 +41,7 @@ pub(crate) struct Driver<R, W, S> {
     /// Whether updates need not ask the peer: no opening call is needed.
     open: bool,
     keep_raw: bool,
+    frame_limit: usize,
     hard_limit: usize,
     high_water: usize,
     linger: Duration,
@@ -86,6 +87,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             ahead: 0,
             open: options.opening.is_none(),
             keep_raw: options.keep_raw,
+            frame_limit: options.frame_limit,
             hard_limit: options.hard_limit,
             high_water: options.high_water,
             linger: options.linger,
@@ -236,8 +238,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             heard = true;
             let received = match frame {
                 Frame::Line(line) => decode(line, self.keep_raw),
-                Frame::TooLong => {
-                    Received { message: Err(Malformed::new(Fault::TooLong)), bytes: 0, raw: None }
+                Frame::TooLong(start) => {
+                    Received { message: Err(Malformed::too_long(start)), bytes: start.len(), raw: None }
                 }
             };
             match received {
@@ -321,8 +323,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
                 self.service.notification(Notification { method, raw_params: params, bytes });
             }
             Step::Event(Event::Outcome { waiter, outcome }, ..) => {
-                let outcome: Outcome = outcome.map_err(CallError::failed);
-                waiter.settle(outcome);
+                waiter.settle(outcome.map_err(|failed| CallError::failed(failed, self.frame_limit)));
             }
             Step::Event(Event::Violation(violation), ..) => {
                 tracing::warn!(target: "accord::wire", %violation, "the peer broke the protocol");

@@ -50,6 +50,12 @@ pub enum CallError {
         /// The limit of this connection.
         limit: usize,
     },
+    /// The peer's answer is over the frame limit, and was skipped.
+    #[error("the answer is over the limit of {limit} bytes")]
+    AnswerTooLarge {
+        /// The limit of this connection.
+        limit: usize,
+    },
     /// Our parameters do not serialise; nothing was sent.
     #[error("the parameters do not serialise")]
     Unserialisable(#[source] io::Error),
@@ -68,9 +74,10 @@ pub enum CallError {
 }
 
 impl CallError {
-    pub(crate) fn failed(failed: Failed) -> Self {
+    pub(crate) fn failed(failed: Failed, limit: usize) -> Self {
         match failed {
             Failed::Refused(error) => Self::Refused(error),
+            Failed::Malformed(Fault::TooLong) => Self::AnswerTooLarge { limit },
             Failed::Malformed(fault) => Self::Malformed(fault),
             _ => Self::Malformed(Fault::NoMessage),
         }

@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Version {
 }
 
 /// An id, or anything else without an error.
-struct LenientId(Member<Id>);
+pub(crate) struct LenientId(pub(crate) Member<Id>);
 
 impl<'de> Deserialize<'de> for LenientId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

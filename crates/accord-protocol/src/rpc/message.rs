@@ -1,13 +1,11 @@
 //! One line of the wire, told apart by the members it has.
 
-use std::fmt;
-
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::method::Notification as _;
 use crate::rpc::envelope::{Envelope, Member, Reading, whole};
-use crate::rpc::{self, Error, Id, depth};
+use crate::rpc::{self, Error, Fault, Id, Malformed, Shape, depth};
 use crate::v1::SessionNotification;
 
 /// What a line turned out to be.
@@ -16,8 +14,7 @@ use crate::v1::SessionNotification;
 /// | --- | --- |
 /// | `method` and `id` | [`Request`](Self::Request) |
 /// | `method` alone | [`Notification`](Self::Notification), or [`Update`](Self::Update) |
-/// | `result` or `error` | [`Response`](Self::Response), or [`BadResponse`](Self::BadResponse) |
-/// | `id` alone | [`BadResponse`](Self::BadResponse) with [`Fault::Empty`] |
+/// | `result` or `error` | [`Response`](Self::Response) |
 ///
 /// What has `result` or `error` is a response, whatever else it has: a response is never answered, or two strict
 /// peers would answer each other's errors for ever.
@@ -50,104 +47,14 @@ pub enum Message {
         /// The result, or the refusal.
         outcome: Result<Box<RawValue>, Error>,
     },
-    /// Something that answers a request, but not in a form one can use.
-    BadResponse {
-        /// The id, where it could be read.
-        id: Option<Id>,
-        /// What was wrong with it.
-        fault: Fault,
-    },
-}
-
-/// A line that is no message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("malformed line: {fault}")]
-#[non_exhaustive]
-pub struct Malformed {
-    /// What was wrong with it.
-    pub fault: Fault,
-    /// The id of what would have been a request, where it could be read.
-    pub id: Option<Id>,
-    /// Whether it looked like a notification, which is not answered even when it is invalid.
-    pub notification: bool,
-}
-
-impl Malformed {
-    /// A line of which nothing could be read.
-    pub fn new(fault: Fault) -> Self {
-        Self { fault, id: None, notification: false }
-    }
-
-    /// What would have been the request `id`.
-    pub fn request(fault: Fault, id: Id) -> Self {
-        Self { fault, id: Some(id), notification: false }
-    }
-
-    /// The error a side that answers bad lines answers this one with.
-    pub fn error(&self) -> Error {
-        match self.fault {
-            Fault::NotUtf8 | Fault::NotJson => Error::new(-32700, format!("parse error: {}", self.fault)),
-            _ => Error::invalid_request(format!("invalid request: {}", self.fault)),
-        }
-    }
-}
-
-/// What can be wrong with a line. It never quotes the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fault {
-    /// It is longer than the limit of the connection.
-    TooLong,
-    /// It is not valid UTF-8.
-    NotUtf8,
-    /// It is not one JSON text.
-    NotJson,
-    /// It is JSON but no object; batches are not part of the protocol.
-    NotObject,
-    /// It nests deeper than [`MAX_DEPTH`](crate::rpc::MAX_DEPTH).
-    TooDeep,
-    /// `jsonrpc` is not `"2.0"`.
-    Version,
-    /// The id is neither an integer of 64 bits nor a string nor null.
-    BadId,
-    /// The method is no string.
-    BadMethod,
-    /// It has none of the members that make a message.
-    NoMessage,
-    /// It has an id and neither method, result nor error.
-    Empty,
-    /// It has both a result and an error, or one of them beside a method.
-    Ambiguous,
-    /// Its error is no object with an integer code.
-    BadError,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLong => "longer than the frame limit",
-            Self::NotUtf8 => "not valid UTF-8",
-            Self::NotJson => "not one JSON text",
-            Self::NotObject => "not a JSON object",
-            Self::TooDeep => "nested deeper than 128 levels",
-            Self::Version => "jsonrpc is not \"2.0\"",
-            Self::BadId => "the id is neither an int64, a string nor null",
-            Self::BadMethod => "the method is not a string",
-            Self::NoMessage => "neither request, notification nor response",
-            Self::Empty => "neither method, result nor error",
-            Self::Ambiguous => "result, error and method exclude each other",
-            Self::BadError => "the error is not an object with an integer code",
-        })
-    }
 }
 
 /// Reads one line, without its line end.
 ///
 /// # Errors
-/// The line is no message. A response that is out of order is no error but a [`Message::BadResponse`], because it
-/// may end a pending request.
+/// The line is no message.
 pub fn decode(line: &[u8]) -> Result<Message, Malformed> {
-    let text = str::from_utf8(line).map_err(|_| Malformed::new(Fault::NotUtf8))?;
+    let text = str::from_utf8(line).map_err(|_| Malformed::glimpsed(Fault::NotUtf8, line))?;
     let too_deep = depth::too_deep(line);
     // Nearly all lines are updates with their members in the usual order, and are done in one pass.
     if !too_deep
@@ -159,7 +66,7 @@ pub fn decode(line: &[u8]) -> Result<Message, Malformed> {
             None => classify(envelope, false),
         };
     }
-    let envelope = whole(text, Reading::Raw).map_err(|error| Malformed::new(not_an_object(text, &error)))?;
+    let envelope = whole(text, Reading::Raw).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
     classify(envelope, too_deep)
 }
 
@@ -175,25 +82,22 @@ fn classify(envelope: Envelope<'_>, too_deep: bool) -> Result<Message, Malformed
         Member::Is(()) => None,
         Member::Absent | Member::Odd => Some(Fault::Version),
     };
+    let invalid = |fault, shape, id| Err(Malformed { fault, shape, id });
     if envelope.result.is_some() || envelope.error.is_some() {
-        return Ok(response(envelope, fault));
+        return response(envelope, fault);
     }
-    let told = matches!((&envelope.id, &envelope.method), (Member::Absent, Member::Is(_)));
-    let invalid = |fault, id| Err(Malformed { fault, id, notification: told });
     match (envelope.method, envelope.id) {
-        (_, Member::Odd) => invalid(Fault::BadId, None),
-        (Member::Odd, Member::Is(id)) => invalid(Fault::BadMethod, Some(id)),
-        (Member::Odd, Member::Absent) => invalid(Fault::BadMethod, None),
-        (Member::Absent, Member::Absent) => invalid(Fault::NoMessage, None),
-        (Member::Absent, Member::Is(id)) => {
-            Ok(Message::BadResponse { id: Some(id), fault: fault.unwrap_or(Fault::Empty) })
-        }
+        (_, Member::Odd) => invalid(Fault::BadId, Shape::Unknown, None),
+        (Member::Odd, Member::Is(id)) => invalid(Fault::BadMethod, Shape::Request, Some(id)),
+        (Member::Odd, Member::Absent) => invalid(Fault::BadMethod, Shape::Unknown, None),
+        (Member::Absent, Member::Absent) => invalid(Fault::NoMessage, Shape::Unknown, None),
+        (Member::Absent, Member::Is(id)) => invalid(fault.unwrap_or(Fault::Empty), Shape::Unknown, Some(id)),
         (Member::Is(method), Member::Is(id)) => match fault {
-            Some(fault) => invalid(fault, Some(id)),
+            Some(fault) => invalid(fault, Shape::Request, Some(id)),
             None => Ok(Message::Request { id, method, params: owned(envelope.params) }),
         },
         (Member::Is(method), Member::Absent) => match fault {
-            Some(fault) => invalid(fault, None),
+            Some(fault) => invalid(fault, Shape::Notification, None),
             None => Ok(notification(method, envelope.params)),
         },
     }
@@ -209,12 +113,8 @@ fn notification(method: Box<str>, params: Option<&RawValue>) -> Message {
     Message::Notification { method, params: owned(params) }
 }
 
-fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Message {
-    let id = match envelope.id {
-        Member::Is(id) => Some(id),
-        Member::Absent | Member::Odd => None,
-    };
-    let outcome = match (fault, &envelope.method, envelope.result, present(envelope.error)) {
+fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Result<Message, Malformed> {
+    let result = match (fault, &envelope.method, envelope.result, present(envelope.error)) {
         (Some(fault), ..) => Err(fault),
         (None, Member::Is(_) | Member::Odd, ..) => Err(Fault::Ambiguous),
         (None, _, Some(result), Some(_)) if result.get() != "null" => Err(Fault::Ambiguous),
@@ -222,10 +122,14 @@ fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Message {
         (None, _, Some(result), None) => Ok(Ok(result.to_owned())),
         (None, _, None, None) => Err(Fault::BadError),
     };
-    match (id, outcome) {
-        (Some(id), Ok(outcome)) => Message::Response { id, outcome },
-        (None, Ok(_)) => Message::BadResponse { id: None, fault: Fault::BadId },
-        (id, Err(fault)) => Message::BadResponse { id, fault },
+    let id = match envelope.id {
+        Member::Is(id) => Some(id),
+        Member::Absent | Member::Odd => None,
+    };
+    match (id, result) {
+        (Some(id), Ok(outcome)) => Ok(Message::Response { id, outcome }),
+        (None, Ok(_)) => Err(Malformed { fault: Fault::BadId, shape: Shape::Response, id: None }),
+        (id, Err(fault)) => Err(Malformed { fault, shape: Shape::Response, id }),
     }
 }
 
