@@ -1,3 +1,52 @@
 //! Write an Agent Client Protocol agent.
+//!
+//! An agent, complete:
+//!
+//! ```no_run
+//! use accord_agent::{Agent, Error, ServeError, StopReason, Turn};
+//!
+//! struct Echo;
+//!
+//! impl Agent for Echo {
+//!     async fn prompt(&self, turn: Turn) -> Result<StopReason, Error> {
+//!         turn.say(turn.text()).await?;
+//!         Ok(StopReason::EndTurn)
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), ServeError> {
+//!     accord_agent::serve_stdio(Echo).await
+//! }
+//! ```
+//!
+//! [`handler`](Agent) has one method for each method of the protocol; what an agent hands out is advertised, and
+//! nothing else is.
 
+mod client;
+mod connection;
+mod fence;
+mod handler;
+mod permission;
+mod router;
+mod serve;
+mod session;
 pub mod store;
+mod table;
+mod tool_calls;
+mod turn;
+mod wire;
+
+pub use accord_protocol as protocol;
+pub use accord_protocol::v1::StopReason;
+
+pub use client::{Client, ClientError, Command, Filled, Output, Terminal, Visit};
+pub use connection::Connection;
+pub use handler::{
+    Agent, Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Never, Resuming,
+};
+pub use permission::{Decision, Question, standard_options};
+pub use serve::{Serve, ServeError, serve, serve_stdio};
+pub use session::Session;
+pub use tool_calls::Tool;
+pub use turn::Turn;

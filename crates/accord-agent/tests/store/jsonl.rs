@@ -120,13 +120,13 @@ fn a_file_of_a_newer_version_is_left_alone() {
 #[test]
 fn files_without_a_header_are_cleared_away_unless_they_are_owned() {
     let dir = tempfile::tempdir().unwrap();
-    let [stray, owned] = ["left.new", "owned.new"].map(|name| dir.path().join(name));
-    fs::write(&stray, "{").unwrap();
+    let [abandoned, owned] = ["left.new", "owned.new"].map(|name| dir.path().join(name));
+    fs::write(&abandoned, "{").unwrap();
     fs::write(&owned, "{").unwrap();
-    let owner = fs::File::open(&owned).unwrap();
-    owner.try_lock().unwrap();
+    let holder = fs::File::open(&owned).unwrap();
+    holder.try_lock().unwrap();
     JsonlStore::open(dir.path()).unwrap();
-    assert!(!stray.exists() && owned.exists());
+    assert!(!abandoned.exists() && owned.exists());
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! Asking before a tool runs. What is not plainly a permission is a refusal.
+
+use std::collections::HashMap;
+
+use accord_protocol::v1::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCall,
+    ToolCallUpdate,
+};
+
+use crate::client::ClientError;
+use crate::turn::Turn;
+
+/// The options most agents offer: `allow`, `always`, `reject`, `never`.
+pub fn standard_options() -> Vec<PermissionOption> {
+    vec![
+        PermissionOption::new("allow", "Allow once", PermissionOptionKind::AllowOnce),
+        PermissionOption::new("always", "Always allow", PermissionOptionKind::AllowAlways),
+        PermissionOption::new("reject", "Reject once", PermissionOptionKind::RejectOnce),
+        PermissionOption::new("never", "Always reject", PermissionOptionKind::RejectAlways),
+    ]
+}
+
+/// A question for the person, about one tool call.
+#[derive(Clone, Debug)]
+pub struct Question {
+    call: ToolCallUpdate,
+    options: Vec<PermissionOption>,
+    operation: Option<String>,
+}
+
+impl Question {
+    /// Whether this tool call may run, with the [standard options](standard_options).
+    pub fn new(call: impl Into<ToolCallUpdate>) -> Self {
+        Self { call: call.into(), options: standard_options(), operation: None }
+    }
+
+    /// Whether the call may run on which this question is [asked](crate::Tool::ask).
+    pub fn standard() -> Self {
+        Self::new(ToolCallUpdate::new(""))
+    }
+
+    /// Other options than the standard ones.
+    #[must_use]
+    pub fn options(mut self, options: impl Into<Vec<PermissionOption>>) -> Self {
+        self.options = options.into();
+        self
+    }
+
+    /// What exactly would be allowed: an answer *always* or *never* is remembered for this session and this text, so
+    /// it should name all that the person was shown. Without it such an answer counts once.
+    #[must_use]
+    pub fn operation(mut self, operation: impl Into<String>) -> Self {
+        self.operation = Some(operation.into());
+        self
+    }
+
+    pub(crate) fn about(mut self, call: ToolCallUpdate) -> Self {
+        self.call = call;
+        self
+    }
+
+    pub(crate) async fn ask(self, turn: &Turn) -> Result<Decision, ClientError> {
+        let Self { call, options, operation } = self;
+        if turn.is_cancelled() {
+            return Ok(Decision::Cancelled);
+        }
+        let standing = &turn.session().entry.standing;
+        if let Some(decision) = operation.as_ref().and_then(|operation| lock(standing).get(operation)) {
+            return Ok(decision);
+        }
+        if !turn.knows(&call.tool_call_id) {
+            turn.update(announcement(&call)).await?;
+        }
+        let request = RequestPermissionRequest::new(turn.session_id().clone(), call, options.clone());
+        let decision = match turn.client().call(&request).await {
+            Ok(response) => Decision::of(response.outcome, &options),
+            Err(ClientError::Cancelled) => Decision::Cancelled,
+            Err(ClientError::Ended) => return Err(ClientError::Ended),
+            // An error, or an answer that cannot be read, is no permission.
+            Err(_) => Decision::Rejected(None),
+        };
+        // An answer that was too late for its turn allows nothing.
+        let decision = if turn.is_cancelled() { Decision::Cancelled } else { decision };
+        if let Some(operation) = operation {
+            lock(standing).remember(operation, &decision);
+        }
+        Ok(decision)
+    }
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// The tool may run, by this option.
+    Allowed(PermissionOption),
+    /// It may not: by this option, or because there was no proper answer.
+    Rejected(Option<PermissionOption>),
+    /// The turn was cancelled, or the client says so.
+    Cancelled,
+}
+
+impl Decision {
+    /// Whether the tool may run.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allowed(_))
+    }
+
+    /// Whether the answer was meant for later calls of the same kind as well.
+    pub fn is_standing(&self) -> bool {
+        let option = match self {
+            Self::Allowed(option) => Some(option),
+            Self::Rejected(option) => option.as_ref(),
+            Self::Cancelled => None,
+        };
+        option.is_some_and(|option| {
+            matches!(option.kind, PermissionOptionKind::AllowAlways | PermissionOptionKind::RejectAlways)
+        })
+    }
+
+    fn of(outcome: RequestPermissionOutcome, options: &[PermissionOption]) -> Self {
+        match outcome {
+            RequestPermissionOutcome::Cancelled => Self::Cancelled,
+            RequestPermissionOutcome::Selected(selected) => {
+                match options.iter().find(|option| option.option_id == selected.option_id) {
+                    Some(option) => match option.kind {
+                        PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways => {
+                            Self::Allowed(option.clone())
+                        }
+                        _ => Self::Rejected(Some(option.clone())),
+                    },
+                    // Never offered.
+                    None => Self::Rejected(None),
+                }
+            }
+            // An outcome of a later protocol: whatever it means, it is not one we know to be a permission.
+            _ => Self::Rejected(None),
+        }
+    }
+}
+
+/// The decisions of a session that hold beyond one call.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    decisions: HashMap<String, Decision>,
+}
+
+impl Standing {
+    fn get(&self, operation: &str) -> Option<Decision> {
+        self.decisions.get(operation).cloned()
+    }
+
+    fn remember(&mut self, operation: String, decision: &Decision) {
+        if decision.is_standing() {
+            self.decisions.insert(operation, decision.clone());
+        }
+    }
+}
+
+fn lock(standing: &std::sync::Mutex<Standing>) -> std::sync::MutexGuard<'_, Standing> {
+    // Nothing panics while the lock is held.
+    standing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The call as it has to be announced before a question about it.
+fn announcement(call: &ToolCallUpdate) -> ToolCall {
+    let title = call.title.get().or(call.name.get()).cloned().unwrap_or_else(|| "Tool".to_owned());
+    let mut announced = ToolCall::new(call.tool_call_id.clone(), title);
+    announced.name = call.name.clone();
+    announced.kind = call.kind.get().cloned();
+    announced.content = call.content.get().cloned();
+    announced.locations = call.locations.get().cloned();
+    announced.raw_input = call.raw_input.clone();
+    announced
+}

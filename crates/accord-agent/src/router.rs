@@ -1,0 +1,372 @@
+//! From a method's name to its handler: one `match`, on the driver's task, that runs nothing of the agent's itself.
+
+mod check;
+mod offer;
+mod opening;
+mod prompt;
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use std::{future, mem};
+
+use accord_protocol::method::{Notification as _, Request};
+use accord_protocol::v1::{
+    AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
+    DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
+    LogoutRequest, LogoutResponse, NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionId,
+    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+    SetSessionModeResponse,
+};
+use accord_transport::{Call, End, Notification, Service, Update};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use self::offer::Offer;
+
+use crate::connection::Connection;
+use crate::handler::{
+    Agent, Auth as _, Closing as _, Config as _, Deleting as _, Error, Listing as _, LoggingOut as _,
+    Modes as _,
+};
+use crate::session::{Entry, Session};
+use crate::table::Ticket;
+use crate::wire::Wire;
+
+/// The agent's end of a connection.
+pub(crate) struct Router<A> {
+    pub(crate) serving: Serving<A>,
+}
+
+/// What the tasks of one connection share.
+pub(crate) struct Serving<A> {
+    pub(crate) agent: Arc<A>,
+    pub(crate) wire: Arc<Wire>,
+    pub(crate) offer: Arc<Offer>,
+    pub(crate) tasks: TaskTracker,
+    /// The connection is gone.
+    pub(crate) gone: CancellationToken,
+    /// How long a handler may go on after its call was cancelled.
+    pub(crate) grace: Duration,
+}
+
+impl<A> Clone for Serving<A> {
+    fn clone(&self) -> Self {
+        Self {
+            agent: Arc::clone(&self.agent),
+            wire: Arc::clone(&self.wire),
+            offer: Arc::clone(&self.offer),
+            tasks: self.tasks.clone(),
+            gone: self.gone.clone(),
+            grace: self.grace,
+        }
+    }
+}
+
+impl<A: Agent> Service for Router<A> {
+    fn update(&mut self, _: Update) {
+        // Updates go from agents to clients.
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        if &*notification.method == CancelNotification::METHOD {
+            match notification.params::<CancelNotification>() {
+                Ok(cancel) => self.serving.wire.table.cancel(&cancel.session_id),
+                Err(error) => tracing::warn!(%error, "a session/cancel was ignored"),
+            }
+        }
+    }
+
+    fn call(&mut self, call: Call) {
+        let serving = &self.serving;
+        let offer = &serving.offer;
+        match call.method() {
+            InitializeRequest::METHOD => serving.initialize(call),
+            AuthenticateRequest::METHOD if offer.auth => serving.run(call, Serving::authenticate),
+            LogoutRequest::METHOD if offer.logout => serving.run(call, Serving::logout),
+            NewSessionRequest::METHOD => serving.new_session(call),
+            LoadSessionRequest::METHOD if offer.load => serving.load(call),
+            ResumeSessionRequest::METHOD if offer.resume => serving.resume(call),
+            ListSessionsRequest::METHOD if offer.list => serving.run(call, Serving::list),
+            PromptRequest::METHOD => serving.prompt(call),
+            CloseSessionRequest::METHOD if offer.close => serving.close(call),
+            DeleteSessionRequest::METHOD if offer.delete => serving.delete(call),
+            SetSessionModeRequest::METHOD if offer.modes => serving.set_mode(call),
+            SetSessionConfigOptionRequest::METHOD if offer.config => serving.set_option(call),
+            _ => serving.extension(call),
+        }
+    }
+
+    fn closed(&mut self, _: &End) {
+        self.serving.gone.cancel();
+    }
+}
+
+impl<A: Agent> Serving<A> {
+    fn initialize(&self, call: Call) {
+        let request = match call.params::<InitializeRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let answer = self.offer.answer(&request);
+        if !self.wire.introduce(request) {
+            return refuse(call, Error::invalid_request("initialize was answered already"));
+        }
+        call.answer(Ok(answer));
+        let serving = self.clone();
+        self.tasks.spawn(async move { serving.agent.connected(Connection::new(Arc::clone(&serving.wire))) });
+    }
+
+    async fn authenticate(self, request: AuthenticateRequest) -> Result<AuthenticateResponse, Error> {
+        let auth = self.agent.auth().ok_or_else(|| Error::method_not_found(AuthenticateRequest::METHOD))?;
+        if !offer::can_authenticate(&auth.methods(), &request.method_id) {
+            return Err(Error::invalid_params("methodId", "the id of an advertised method of type agent"));
+        }
+        auth.authenticate(request.method_id).await?;
+        Ok(AuthenticateResponse::new())
+    }
+
+    async fn logout(self, _: LogoutRequest) -> Result<LogoutResponse, Error> {
+        let auth = self.agent.logging_out().ok_or_else(|| Error::method_not_found(LogoutRequest::METHOD))?;
+        auth.logout().await?;
+        Ok(LogoutResponse::new())
+    }
+
+    async fn list(
+        self,
+        request: ListSessionsRequest,
+    ) -> Result<<ListSessionsRequest as Request>::Answer, Error> {
+        if let Some(cwd) = request.cwd.get() {
+            check::absolute("cwd", cwd)?;
+        }
+        let agent = self.agent;
+        let listing = agent.listing().ok_or_else(|| Error::method_not_found(ListSessionsRequest::METHOD))?;
+        listing.list(request).await
+    }
+
+    fn set_mode(&self, call: Call) {
+        self.in_line(
+            call,
+            |request: &SetSessionModeRequest| &request.session_id,
+            |serving, request| async move {
+                let agent = serving.agent;
+                let modes =
+                    agent.modes().ok_or_else(|| Error::method_not_found(SetSessionModeRequest::METHOD))?;
+                modes.set_mode(request.session_id, request.mode_id).await?;
+                Ok(SetSessionModeResponse::new())
+            },
+        );
+    }
+
+    fn set_option(&self, call: Call) {
+        type Params = SetSessionConfigOptionRequest;
+        self.in_line(
+            call,
+            |request: &Params| &request.session_id,
+            |serving, request| async move {
+                let agent = serving.agent;
+                let config = agent.config().ok_or_else(|| Error::method_not_found(Params::METHOD))?;
+                let mut options = config.set_option(request).await?;
+                serving.wire.fit_options(&mut options);
+                Ok(SetSessionConfigOptionResponse::new(options))
+            },
+        );
+    }
+
+    /// The turn is cancelled when the request is read, and waited for when its place in the line has come.
+    fn close(&self, call: Call) {
+        self.in_line(
+            call,
+            |request: &CloseSessionRequest| &request.session_id,
+            |serving, request| async move {
+                let id = request.session_id;
+                let entry = serving.take_session(&id).await;
+                let agent = serving.agent;
+                let closing =
+                    agent.closing().ok_or_else(|| Error::method_not_found(CloseSessionRequest::METHOD))?;
+                let closed = closing.close(id).await;
+                // What the agent still had to say about the session has been said.
+                end(entry).await;
+                closed.map(|()| CloseSessionResponse::new())
+            },
+        );
+    }
+
+    fn delete(&self, call: Call) {
+        let request = match call.params::<DeleteSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let id = request.session_id;
+        self.wire.table.cancel(&id);
+        let ticket = self.wire.table.lock().entry(id.clone()).or_default().ticket(&self.wire.table, &id);
+        self.run_after(call, ticket, |serving| async move {
+            let entry = serving.take_session(&id).await;
+            let agent = serving.agent;
+            let deleting =
+                agent.deleting().ok_or_else(|| Error::method_not_found(DeleteSessionRequest::METHOD))?;
+            let deleted = deleting.delete(id).await;
+            end(entry).await;
+            deleted.map(|()| DeleteSessionResponse::new())
+        });
+    }
+
+    /// Cancels the turn, waits for its answer, and takes the session out of the table. What is still asked of the client
+    /// for it is given up.
+    async fn take_session(&self, id: &SessionId) -> Option<Arc<Entry>> {
+        if let Some(turn) = self.wire.table.turn(id) {
+            turn.cancel.cancel();
+            turn.answered.cancelled().await;
+        }
+        let entry = self.wire.table.take(id);
+        if let Some(entry) = &entry {
+            entry.ended.cancel();
+        }
+        entry
+    }
+
+    fn extension(&self, call: Call) {
+        if !call.method().starts_with('_') {
+            let unknown = Error::method_not_found(call.method());
+            return refuse(call, unknown);
+        }
+        let agent = Arc::clone(&self.agent);
+        let (method, params) = (call.method().to_owned(), call.raw_params().map(ToOwned::to_owned));
+        self.spawn(call, async move { agent.extension(&method, params.as_deref()).await });
+    }
+
+    /// Decodes, then runs a handler that no session orders.
+    fn run<R, F>(&self, call: Call, handler: fn(Self, R) -> F)
+    where
+        R: Request,
+        F: Future<Output = Result<R::Answer, Error>> + Send + 'static,
+    {
+        match call.params::<R>() {
+            Ok(request) => self.spawn(call, handler(self.clone(), request)),
+            Err(error) => refuse(call, error),
+        }
+    }
+
+    /// Decodes, then runs a handler when every earlier call about the same open session is done.
+    fn in_line<R, F>(
+        &self,
+        call: Call,
+        session: fn(&R) -> &SessionId,
+        handler: impl FnOnce(Self, R) -> F + Send + 'static,
+    ) where
+        R: Request,
+        F: Future<Output = Result<R::Answer, Error>> + Send + 'static,
+    {
+        let request = match call.params::<R>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let id = session(&request).clone();
+        let ticket = match self.wire.table.lock().get_mut(&id) {
+            Some(line) => line.ticket(&self.wire.table, &id),
+            None => return refuse(call, unknown(&id)),
+        };
+        if R::METHOD == CloseSessionRequest::METHOD {
+            self.wire.table.cancel(&id);
+        }
+        self.run_after(call, ticket, move |serving| async move {
+            if serving.wire.table.open(&id).is_none() {
+                return Err(unknown(&id));
+            }
+            handler(serving, request).await
+        });
+    }
+
+    fn run_after<T, F>(
+        &self,
+        call: Call,
+        mut ticket: Ticket,
+        handler: impl FnOnce(Self) -> F + Send + 'static,
+    ) where
+        T: serde::Serialize + Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let serving = self.clone();
+        self.spawn(call, async move {
+            ticket.come().await;
+            let result = handler(serving).await;
+            drop(ticket);
+            result
+        });
+    }
+
+    /// Runs a handler in a task of its own and answers, whatever becomes of it.
+    fn spawn<T>(&self, call: Call, handler: impl Future<Output = Result<T, Error>> + Send + 'static)
+    where
+        T: serde::Serialize + Send + 'static,
+    {
+        self.spawn_then(call, handler, future::ready(()));
+    }
+
+    /// The same, with something to do once the answer is queued.
+    ///
+    /// A call that its client withdrew is answered so at once; what had begun is dropped. When the connection is gone
+    /// it goes on instead: what it makes durable should be whole.
+    fn spawn_then<T>(
+        &self,
+        call: Call,
+        handler: impl Future<Output = Result<T, Error>> + Send + 'static,
+        afterwards: impl Future<Output = ()> + Send + 'static,
+    ) where
+        T: serde::Serialize + Send + 'static,
+    {
+        let handle = self.wire.handle.clone();
+        self.tasks.spawn(async move {
+            let withdrawn = call.cancelled();
+            let withdrawn = async {
+                withdrawn.await;
+                if handle.is_closed() {
+                    future::pending::<()>().await;
+                }
+            };
+            let result = tokio::select! {
+                biased;
+                result = caught(handler) => result,
+                () = withdrawn => Err(Error::cancelled()),
+            };
+            call.answer(result);
+            afterwards.await;
+        });
+    }
+
+    pub(crate) fn session(&self, entry: Arc<Entry>) -> Session {
+        Session { entry, wire: Arc::clone(&self.wire) }
+    }
+}
+
+/// The error of a session that is not open on this connection.
+pub(crate) fn unknown(id: &SessionId) -> Error {
+    Error::resource_not_found("the session is not open on this connection")
+        .with_data(serde_json::json!({ "sessionId": id }))
+}
+
+async fn end(entry: Option<Arc<Entry>>) {
+    if let Some(entry) = entry {
+        entry.end().await;
+    }
+}
+
+pub(crate) fn refuse(call: Call, error: Error) {
+    call.answer(Err::<(), _>(error));
+}
+
+/// A handler whose panic is an error of its own call and of nothing else.
+pub(crate) async fn caught<T>(handler: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let mut handler = pin!(handler);
+    future::poll_fn(move |cx| {
+        catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))).unwrap_or_else(|panic| {
+            // The panic hook has told the log what happened; the payload may panic again when it is dropped.
+            mem::forget(panic);
+            Poll::Ready(Err(Error::internal("the agent failed unexpectedly")))
+        })
+    })
+    .await
+}

@@ -1,0 +1,172 @@
+//! New, load and resume: the session is in the table before its answer is written, and nothing about a new one is sent
+//! before that.
+
+use std::sync::Arc;
+
+use accord_protocol::method::Request as _;
+use accord_protocol::open::Maybe;
+use accord_protocol::v1::{
+    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, ResumeSessionRequest, ResumeSessionResponse,
+    SessionConfigOption, SessionId,
+};
+use accord_transport::Call;
+
+use super::{Serving, check, refuse};
+use crate::handler::{Agent, Auth as _, Error, Loading as _, Resuming as _};
+use crate::session::{Entry, Session};
+use crate::table::Ticket;
+
+impl<A: Agent> Serving<A> {
+    pub(super) fn new_session(&self, call: Call) {
+        let request = match call.params::<NewSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let directories = request.additional_directories.as_deref();
+        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, &request.mcp_servers) {
+            return refuse(call, error);
+        }
+        let serving = self.clone();
+        self.open(call, None, async move {
+            serving.gate().await?;
+            let mut response = serving.agent.new_session(request).await?;
+            serving.fit(&mut response.config_options);
+            let session = serving.admit(response.session_id.clone())?;
+            Ok((session, response))
+        });
+    }
+
+    pub(super) fn load(&self, call: Call) {
+        let request = match call.params::<LoadSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let directories = request.additional_directories.as_deref();
+        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, &request.mcp_servers) {
+            return refuse(call, error);
+        }
+        let id = request.session_id.clone();
+        self.reopen(call, id, |serving, session| async move {
+            let loading = serving.agent.loading();
+            let loading = loading.ok_or_else(|| Error::method_not_found(LoadSessionRequest::METHOD))?;
+            let mut response: LoadSessionResponse = loading.load(request, session).await?;
+            serving.fit(&mut response.config_options);
+            Ok(response)
+        });
+    }
+
+    pub(super) fn resume(&self, call: Call) {
+        let request = match call.params::<ResumeSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let directories = request.additional_directories.as_deref();
+        let servers = request.mcp_servers.as_deref().unwrap_or_default();
+        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, servers) {
+            return refuse(call, error);
+        }
+        let id = request.session_id.clone();
+        self.reopen(call, id, |serving, _| async move {
+            let resuming = serving.agent.resuming();
+            let resuming = resuming.ok_or_else(|| Error::method_not_found(ResumeSessionRequest::METHOD))?;
+            let mut response: ResumeSessionResponse = resuming.resume(request).await?;
+            serving.fit(&mut response.config_options);
+            Ok(response)
+        });
+    }
+
+    /// What load and resume have in common. A session that is open already is opened anew if the agent allows it, but
+    /// never under a running turn.
+    fn reopen<T, F>(
+        &self,
+        call: Call,
+        id: SessionId,
+        handler: impl FnOnce(Self, Session) -> F + Send + 'static,
+    ) where
+        T: serde::Serialize + Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let ticket = {
+            let mut lines = self.wire.table.lock();
+            let line = lines.entry(id.clone()).or_default();
+            if line.turn.is_some() {
+                drop(lines);
+                return refuse(call, Error::invalid_request("a turn is running in this session"));
+            }
+            line.ticket(&self.wire.table, &id)
+        };
+        let serving = self.clone();
+        self.open(call, Some(ticket), async move {
+            serving.gate().await?;
+            let session = serving.session(Arc::new(Entry::new(id)));
+            let opened = handler(serving.clone(), session.clone()).await;
+            match opened {
+                Ok(response) => {
+                    if let Some(before) = serving.wire.table.put(Arc::clone(&session.entry)) {
+                        before.end().await;
+                    }
+                    Ok((session, response))
+                }
+                Err(error) => {
+                    session.entry.end().await;
+                    Err(error)
+                }
+            }
+        });
+    }
+
+    /// Opens, answers, and then lets the agent say what it has to say about the session.
+    fn open<T>(
+        &self,
+        call: Call,
+        ticket: Option<Ticket>,
+        opening: impl Future<Output = Result<(Session, T), Error>> + Send + 'static,
+    ) where
+        T: serde::Serialize + Send + 'static,
+    {
+        let serving = self.clone();
+        let (told, opened) = tokio::sync::oneshot::channel();
+        self.spawn_then(
+            call,
+            async move {
+                let mut ticket = ticket;
+                if let Some(ticket) = &mut ticket {
+                    ticket.come().await;
+                }
+                let (session, response) = opening.await?;
+                drop(told.send((session, ticket)));
+                Ok(response)
+            },
+            async move {
+                if let Ok((session, ticket)) = opened.await {
+                    // The next call about the session may start: the client has been told of it.
+                    drop(ticket);
+                    serving.agent.opened(session).await;
+                }
+            },
+        );
+    }
+
+    /// Whether a login is needed first; asked each time, since one may have been made or lost elsewhere.
+    pub(super) async fn gate(&self) -> Result<(), Error> {
+        match self.agent.auth() {
+            Some(auth) => auth.ready().await,
+            None => Ok(()),
+        }
+    }
+
+    fn admit(&self, id: SessionId) -> Result<Session, Error> {
+        if self.wire.table.open(&id).is_some() {
+            return Err(Error::internal("the agent gave a session id twice"));
+        }
+        let entry = Arc::new(Entry::new(id));
+        self.wire.table.put(Arc::clone(&entry));
+        Ok(self.session(entry))
+    }
+
+    fn fit(&self, options: &mut Maybe<Vec<SessionConfigOption>>) {
+        if let Some(options) = options.get_mut() {
+            self.wire.fit_options(options);
+        }
+    }
+}

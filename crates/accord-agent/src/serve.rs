@@ -1,0 +1,151 @@
+//! Serving an agent on a stream of bytes, or on this process's stdin and stdout.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use accord_protocol::method::Request as _;
+use accord_protocol::v1::InitializeRequest;
+use accord_transport::{Cause, Connection, End, Handle, Options, stdio};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::handler::Agent;
+use crate::router::{Offer, Router, Serving};
+use crate::wire::Wire;
+
+/// How long a handler may go on after a cancel, and after the end of the connection.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves an agent on stdin and stdout until the client is gone.
+///
+/// Both are taken away from the rest of the process first: prints go to stderr, and nothing else can read or write the
+/// wire. At the end of the input every turn is cancelled and every session closed.
+///
+/// # Errors
+/// stdin or stdout cannot be used, or failed.
+///
+/// # Cancel safety
+/// Dropping the future ends the connection at once.
+pub async fn serve_stdio(agent: impl Agent) -> Result<(), ServeError> {
+    let (read, write) = stdio::take().map_err(ServeError::Stdio)?;
+    serve(agent, read, write).await
+}
+
+/// Serves an agent on any stream of bytes until the client is gone.
+///
+/// # Errors
+/// The stream failed.
+///
+/// # Cancel safety
+/// Dropping the future ends the connection at once.
+pub async fn serve(
+    agent: impl Agent,
+    read: impl AsyncRead + Unpin + Send + 'static,
+    write: impl AsyncWrite + Unpin + Send + 'static,
+) -> Result<(), ServeError> {
+    Serve::new(agent).run(read, write).await
+}
+
+/// How an agent is served, for those who want it otherwise than [`serve`] does it.
+#[derive(Debug)]
+pub struct Serve<A> {
+    agent: A,
+    options: Options,
+    grace: Duration,
+}
+
+impl<A: Agent> Serve<A> {
+    /// An agent with the usual settings.
+    pub fn new(agent: A) -> Self {
+        Self { agent, options: Options::agent().opening(InitializeRequest::METHOD), grace: GRACE }
+    }
+
+    /// How long a handler may go on after a cancel before it is dropped; 5 seconds if nothing is said.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// The longest line, in bytes, in either direction; 32 MiB if nothing is said.
+    #[must_use]
+    pub fn frame_limit(mut self, bytes: usize) -> Self {
+        self.options = self.options.frame_limit(bytes);
+        self
+    }
+
+    /// Serves until the client is gone; see [`serve`].
+    ///
+    /// # Errors
+    /// The stream failed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connection at once.
+    pub async fn run(
+        self,
+        read: impl AsyncRead + Unpin + Send + 'static,
+        write: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let (handle, connection) = Connection::new(self.options.linger(self.grace));
+        let serving = Serving {
+            offer: Arc::new(Offer::of(&self.agent)),
+            agent: Arc::new(self.agent),
+            wire: Arc::new(Wire::new(handle.clone())),
+            tasks: TaskTracker::new(),
+            gone: CancellationToken::new(),
+            grace: self.grace,
+        };
+        connection.spawn(read, write, Router { serving: serving.clone() });
+        let hang_up = HangUp(handle);
+        let end = hang_up.0.closed().await;
+        serving.wind_up().await;
+        outcome(&end)
+    }
+}
+
+impl<A: Agent> Serving<A> {
+    /// Everything that runs is cancelled and waited for; then the agent closes what is open.
+    async fn wind_up(self) {
+        for entry in self.wire.table.take_all() {
+            entry.end().await;
+        }
+        self.tasks.close();
+        // A handler that does not end in its grace is left behind: the process is about to end.
+        if tokio::time::timeout(self.grace * 2, self.tasks.wait()).await.is_err() {
+            tracing::warn!("some handlers did not end with the connection");
+        }
+        self.agent.disconnected().await;
+    }
+}
+
+/// Closes the connection when nobody serves it any more.
+struct HangUp(Handle);
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+fn outcome(end: &End) -> Result<(), ServeError> {
+    match end.cause() {
+        Cause::EndOfInput | Cause::Closed => Ok(()),
+        // The client went away while something was still to be said: its end, not ours.
+        Cause::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(ServeError::Connection(end.clone())),
+    }
+}
+
+/// Why serving ended badly.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// stdin or stdout could not be taken.
+    #[error("stdin and stdout cannot be used")]
+    Stdio(#[source] io::Error),
+    /// The connection failed.
+    #[error("the connection failed: {0}")]
+    Connection(End),
+}

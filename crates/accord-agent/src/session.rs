@@ -1,0 +1,85 @@
+//! A session of a connection, and the handle through which updates about it go out.
+
+use std::sync::{Arc, Mutex};
+
+use accord_protocol::v1::{SessionId, SessionNotification, SessionUpdate};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Client, ClientError};
+use crate::fence::Fence;
+use crate::permission::Standing;
+use crate::wire::Wire;
+
+/// What is known of an open session.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: SessionId,
+    /// Closes when the session does: nothing is sent about it afterwards.
+    pub(crate) fence: Fence,
+    /// The session has been closed or deleted, or the connection is gone.
+    pub(crate) ended: CancellationToken,
+    /// What the person decided for good.
+    pub(crate) standing: Mutex<Standing>,
+}
+
+impl Entry {
+    pub(crate) fn new(id: SessionId) -> Self {
+        Self { id, fence: Fence::default(), ended: CancellationToken::new(), standing: Mutex::default() }
+    }
+
+    /// Nothing more is asked of the client for this session, and nothing sent.
+    pub(crate) async fn end(&self) {
+        self.ended.cancel();
+        self.fence.close().await;
+    }
+}
+
+/// An open session, as far as its agent may use it outside a turn. Clones are the same session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) wire: Arc<Wire>,
+}
+
+impl Session {
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.entry.id
+    }
+
+    /// Tells the client something about the session.
+    ///
+    /// Updates go out in the order of the calls; above the high-water mark a call waits for the client to read.
+    /// What the client did not ask for (notices, compaction, boolean options) is left out silently.
+    ///
+    /// # Errors
+    /// [`ClientError::Ended`] when the session is closed or the connection gone.
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
+        let mut update = update.into();
+        if !self.wire.takes(&update) {
+            return Ok(());
+        }
+        if let SessionUpdate::ConfigOptionUpdate(options) = &mut update {
+            self.wire.fit_options(&mut options.config_options);
+        }
+        let _inside = self.entry.fence.enter().ok_or(ClientError::Ended)?;
+        let notification = SessionNotification::new(self.id().clone(), update);
+        self.wire.handle.notify(&notification).await.map_err(|_| ClientError::Ended)
+    }
+
+    /// The client's files, terminals and forms, for this session.
+    pub fn client(&self) -> Client {
+        Client::new(self.clone(), self.entry.ended.clone())
+    }
+
+    /// Returns when the session is closed or deleted, or the connection is gone.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn ended(&self) {
+        self.entry.ended.cancelled().await;
+    }
+}

@@ -1,0 +1,127 @@
+//! The table of a connection's sessions: who is open, whose turn runs, and in which order calls about one session start.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use accord_protocol::v1::SessionId;
+use tokio::sync::oneshot;
+
+use crate::session::Entry;
+use crate::turn::Running;
+
+/// The sessions of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    lines: Mutex<HashMap<SessionId, Line>>,
+}
+
+/// One session id: what is open under it, and who waits in line.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    /// The open session; a closed one that is loaded again gets a new entry.
+    pub(crate) open: Option<Arc<Entry>>,
+    /// The one turn that may run. It is here from the moment its request was read until its answer is written.
+    pub(crate) turn: Option<Arc<Running>>,
+    /// Done when the call before the next one is.
+    last: Option<oneshot::Receiver<()>>,
+    tickets: usize,
+}
+
+impl Table {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Line>> {
+        // Nothing of a user's runs while the lock is held.
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn open(&self, id: &SessionId) -> Option<Arc<Entry>> {
+        self.lock().get(id)?.open.clone()
+    }
+
+    /// Puts an opened session in, and takes out the one that was there under the same id.
+    pub(crate) fn put(&self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
+        self.lock().entry(entry.id.clone()).or_default().open.replace(entry)
+    }
+
+    /// Takes a session out.
+    pub(crate) fn take(&self, id: &SessionId) -> Option<Arc<Entry>> {
+        let mut lines = self.lock();
+        let line = lines.get_mut(id)?;
+        let entry = line.open.take();
+        if line.is_idle() {
+            lines.remove(id);
+        }
+        entry
+    }
+
+    /// Takes every session out and cancels every turn: the connection is gone.
+    pub(crate) fn take_all(&self) -> Vec<Arc<Entry>> {
+        let mut lines = self.lock();
+        let mut entries: Vec<_> = lines
+            .values_mut()
+            .filter_map(|line| {
+                line.turn.iter().for_each(|turn| turn.cancel.cancel());
+                line.open.take()
+            })
+            .collect();
+        lines.retain(|_, line| !line.is_idle());
+        entries.sort_by(|a, b| a.id.cmp(&b.id));
+        entries
+    }
+
+    /// Cancels the running turn. Without one nothing happens, now or later.
+    pub(crate) fn cancel(&self, id: &SessionId) {
+        if let Some(turn) = self.lock().get(id).and_then(|line| line.turn.as_ref()) {
+            turn.cancel.cancel();
+        }
+    }
+
+    /// The running turn.
+    pub(crate) fn turn(&self, id: &SessionId) -> Option<Arc<Running>> {
+        self.lock().get(id)?.turn.clone()
+    }
+}
+
+impl Line {
+    /// Takes the next place in the line.
+    pub(crate) fn ticket(&mut self, table: &Arc<Table>, id: &SessionId) -> Ticket {
+        let (done, next) = oneshot::channel();
+        self.tickets += 1;
+        Ticket { table: Arc::clone(table), id: id.clone(), before: self.last.replace(next), _done: done }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.open.is_none() && self.turn.is_none() && self.tickets == 0
+    }
+}
+
+/// A call's place in the line of its session; dropping it lets the next one start.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    table: Arc<Table>,
+    id: SessionId,
+    before: Option<oneshot::Receiver<()>>,
+    _done: oneshot::Sender<()>,
+}
+
+impl Ticket {
+    /// Waits until every call before has finished or given up.
+    pub(crate) async fn come(&mut self) {
+        if let Some(before) = &mut self.before {
+            // An error is the other end dropped, which is how a call says that it is done.
+            drop(before.await);
+            self.before = None;
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut lines = self.table.lock();
+        if let Some(line) = lines.get_mut(&self.id) {
+            line.tickets -= 1;
+            if line.is_idle() {
+                lines.remove(&self.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The life of a tool call: announced, running, ended; and nothing announced is left without an end.
+
+use accord_protocol::v1::{SessionUpdate, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate};
+
+use crate::client::ClientError;
+use crate::permission::{Decision, Question};
+use crate::turn::Turn;
+
+/// The calls of one turn, in the order of their announcement.
+#[derive(Debug, Default)]
+pub(crate) struct ToolCalls {
+    known: Vec<(ToolCallId, bool)>,
+}
+
+impl ToolCalls {
+    pub(crate) fn observe(&mut self, update: &SessionUpdate) {
+        let (id, status) = match update {
+            SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref()),
+            SessionUpdate::ToolCallUpdate(call) => (&call.tool_call_id, call.status.get()),
+            _ => return,
+        };
+        let ended = match status {
+            Some(ToolCallStatus::Completed | ToolCallStatus::Failed) => Some(true),
+            Some(_) => Some(false),
+            None => None,
+        };
+        match self.known.iter_mut().rev().find(|(known, _)| known == id) {
+            Some((_, known)) => *known = ended.unwrap_or(*known),
+            // An update about a call of an earlier turn is that turn's business.
+            None if matches!(update, SessionUpdate::ToolCall(_)) => {
+                self.known.push((id.clone(), ended.unwrap_or(false)));
+            }
+            None => {}
+        }
+    }
+
+    pub(crate) fn knows(&self, id: &ToolCallId) -> bool {
+        self.known.iter().any(|(known, _)| known == id)
+    }
+
+    /// The calls without an end; they count as ended from here on.
+    pub(crate) fn take_open(&mut self) -> Vec<ToolCallId> {
+        let open = self.known.iter_mut().filter(|(_, ended)| !ended);
+        open.map(|(id, ended)| {
+            *ended = true;
+            id.clone()
+        })
+        .collect()
+    }
+}
+
+/// A tool call that has been announced. Dropped without an end it is reported as failed when the turn ends.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    turn: Turn,
+    id: ToolCallId,
+}
+
+impl Tool {
+    pub(crate) fn new(turn: Turn, id: ToolCallId) -> Self {
+        Self { turn, id }
+    }
+
+    /// The call's id.
+    pub fn id(&self) -> &ToolCallId {
+        &self.id
+    }
+
+    /// Asks whether the tool may run. The call stays pending meanwhile.
+    ///
+    /// # Errors
+    /// As [`Turn::ask`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future withdraws the question.
+    pub async fn ask(&self, question: Question) -> Result<Decision, ClientError> {
+        self.turn.ask(question.about(ToolCallUpdate::new(self.id.clone()))).await
+    }
+
+    /// The tool runs now.
+    ///
+    /// # Errors
+    /// As [`Turn::update`].
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn start(&self) -> Result<(), ClientError> {
+        self.update(|call| call.status(ToolCallStatus::InProgress)).await
+    }
+
+    /// The tool has done its work.
+    ///
+    /// # Errors
+    /// As [`Turn::update`].
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn complete(&self, content: impl Into<Vec<ToolCallContent>> + Send) -> Result<(), ClientError> {
+        let content = content.into();
+        self.update(|call| call.status(ToolCallStatus::Completed).content(content)).await
+    }
+
+    /// The tool failed, or was not allowed to run; this is not a failure of the turn.
+    ///
+    /// # Errors
+    /// As [`Turn::update`].
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn fail(&self, why: impl Into<String> + Send) -> Result<(), ClientError> {
+        let content: Vec<ToolCallContent> = vec![accord_protocol::v1::ContentBlock::text(why).into()];
+        self.update(|call| call.status(ToolCallStatus::Failed).content(content)).await
+    }
+
+    /// Any other news about the call.
+    ///
+    /// # Errors
+    /// As [`Turn::update`].
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn update(
+        &self,
+        change: impl FnOnce(ToolCallUpdate) -> ToolCallUpdate + Send,
+    ) -> Result<(), ClientError> {
+        self.turn.update(change(ToolCallUpdate::new(self.id.clone()))).await
+    }
+}

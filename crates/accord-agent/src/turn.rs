@@ -1,0 +1,209 @@
+//! A turn: what its handler may do, and how it ends.
+//!
+//! The turn is in its session's table before its handler starts, so a cancel in the next line finds it, and out of it
+//! when its answer is written, so a late one finds nothing. Both ways to cancel (`session/cancel` and
+//! `$/cancel_request`), the session's close and the connection's end meet in one token.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use accord_protocol::open::{Maybe, Meta};
+use accord_protocol::v1::{
+    ContentBlock, PromptRequest, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus,
+    ToolCallUpdate,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Client, ClientError};
+use crate::fence::Fence;
+use crate::handler::Error;
+use crate::permission::{Decision, Question};
+use crate::session::Session;
+use crate::tool_calls::{Tool, ToolCalls};
+
+/// What a session's table knows of its turn.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    pub(crate) cancel: CancellationToken,
+    /// Closes before the answer: no update of the turn can follow it.
+    pub(crate) fence: Fence,
+    pub(crate) calls: Mutex<ToolCalls>,
+    /// Cancelled, so to speak, once the answer is written.
+    pub(crate) answered: CancellationToken,
+}
+
+impl Running {
+    fn calls(&self) -> MutexGuard<'_, ToolCalls> {
+        // Nothing panics while the lock is held.
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends what the handler left open, and lets nothing more through.
+    pub(crate) async fn wind_up(&self, session: Option<&Session>) {
+        let open = self.calls().take_open();
+        for call in open {
+            let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
+            if let Some(session) = session
+                && session.update(failed).await.is_err()
+            {
+                break;
+            }
+        }
+        self.fence.close().await;
+    }
+}
+
+/// A running turn. Clones are the same turn; after its answer every one of them refuses to send.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    running: Arc<Running>,
+    session: Session,
+    request: Arc<PromptRequest>,
+}
+
+impl Turn {
+    pub(crate) fn new(running: Arc<Running>, session: Session, request: PromptRequest) -> Self {
+        Self { running, session, request: Arc::new(request) }
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> &SessionId {
+        self.session.id()
+    }
+
+    /// The session, for what outlives the turn.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The prompt's blocks as they came.
+    pub fn blocks(&self) -> &[ContentBlock] {
+        &self.request.prompt
+    }
+
+    /// The `_meta` of the prompt.
+    pub fn meta(&self) -> &Maybe<Meta> {
+        &self.request.meta
+    }
+
+    /// The prompt's text blocks, a line break between them.
+    pub fn text(&self) -> String {
+        let texts = self.blocks().iter().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Sends a piece of the agent's message.
+    ///
+    /// # Errors
+    /// [`ClientError::Cancelled`] after a cancel, so that an agent that only writes `?` stops by itself;
+    /// [`ClientError::Ended`] when the turn is over or the connection gone.
+    ///
+    /// # Cancel safety
+    /// The piece is sent whole or not at all.
+    pub async fn say(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
+        self.unless_cancelled()?;
+        self.update(SessionUpdate::agent_message(ContentBlock::text(text))).await
+    }
+
+    /// Sends a piece of the agent's reasoning.
+    ///
+    /// # Errors
+    /// As [`say`](Self::say).
+    ///
+    /// # Cancel safety
+    /// The piece is sent whole or not at all.
+    pub async fn think(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
+        self.unless_cancelled()?;
+        self.update(SessionUpdate::agent_thought(ContentBlock::text(text))).await
+    }
+
+    /// Sends any update, after a cancel too: what has happened may still be told until the turn is answered.
+    ///
+    /// # Errors
+    /// [`ClientError::Ended`] when the turn is over or the connection gone.
+    ///
+    /// # Cancel safety
+    /// The update is sent whole or not at all.
+    pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
+        let update = update.into();
+        let _inside = self.running.fence.enter().ok_or(ClientError::Ended)?;
+        self.running.calls().observe(&update);
+        self.session.update(update).await
+    }
+
+    /// Announces a tool call and returns the handle that takes it through its life.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    ///
+    /// # Cancel safety
+    /// The call is announced or not; a call that was announced ends as failed with the turn.
+    pub async fn tool(&self, call: ToolCall) -> Result<Tool, ClientError> {
+        let id = call.tool_call_id.clone();
+        self.update(call).await?;
+        Ok(Tool::new(self.clone(), id))
+    }
+
+    /// Asks the person for permission. The tool call is announced first if that has not happened in this turn.
+    ///
+    /// Only an option that was offered, and that allows, counts as permission.
+    ///
+    /// # Errors
+    /// [`ClientError::Ended`] when the turn is over or the connection gone. A refusal is not an error, nor is a cancel.
+    ///
+    /// # Cancel safety
+    /// Dropping the future withdraws the question.
+    pub async fn ask(&self, question: Question) -> Result<Decision, ClientError> {
+        question.ask(self).await
+    }
+
+    /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
+    pub fn client(&self) -> Client {
+        Client::new(self.session.clone(), self.running.cancel.clone())
+    }
+
+    /// Whether the turn has been cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.running.cancel.is_cancelled()
+    }
+
+    /// Returns when the turn is cancelled.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn cancelled(&self) {
+        self.running.cancel.cancelled().await;
+    }
+
+    /// Waits for something unless the turn is cancelled first.
+    ///
+    /// # Errors
+    /// [`ClientError::Cancelled`]; the future is dropped then.
+    ///
+    /// # Cancel safety
+    /// As the future itself.
+    pub async fn or_cancelled<T>(&self, future: impl Future<Output = T> + Send) -> Result<T, ClientError> {
+        self.running.cancel.run_until_cancelled(future).await.ok_or(ClientError::Cancelled)
+    }
+
+    pub(crate) fn knows(&self, call: &ToolCallId) -> bool {
+        self.running.calls().knows(call)
+    }
+
+    fn unless_cancelled(&self) -> Result<(), ClientError> {
+        if self.is_cancelled() { Err(ClientError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl From<ClientError> for Error {
+    /// For `?` in a handler: the client's own error code would say the wrong thing about the agent's method.
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Cancelled => Self::cancelled(),
+            other => Self::internal(other.to_string()),
+        }
+    }
+}
