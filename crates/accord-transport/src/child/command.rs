@@ -170,7 +170,11 @@ impl AgentCommand {
         self.stderr.clone()
     }
 
-    pub(crate) fn to_command(&self) -> Result<Command, SpawnError> {
+    /// The command as the standard library takes it, for running the program in another way, such as in the foreground.
+    ///
+    /// # Errors
+    /// The working directory is not there.
+    pub fn to_command(&self) -> Result<Command, SpawnError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         if let Some(cwd) = &self.cwd {

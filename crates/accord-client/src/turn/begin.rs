@@ -1,0 +1,122 @@
+//! Starting a turn: admitted, sent unless it was cancelled meanwhile, and watched for its limits.
+
+use std::{future::pending, sync::Arc, time::Duration};
+
+use accord_protocol::v1::{PromptRequest, PromptResponse, StopReason};
+use accord_transport::{LaneSender, Started};
+use tokio::time::{Instant, sleep_until};
+
+use crate::{
+    Error, Limit, Misuse, Prompt, Session, SessionStatus,
+    client::offers,
+    session::{Item, Live, TurnKey},
+};
+
+/// A turn that was admitted to its session.
+///
+/// Dropping it before its prompt was sent makes it never have been.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) key: TurnKey,
+    live: Arc<Live>,
+    /// None until the prompt is sent, and for ever if it was cancelled before.
+    pub(crate) request: Option<Started>,
+}
+
+/// Starts a turn whose items go to `lane`.
+pub(crate) async fn begin(session: &Session, prompt: Prompt, lane: LaneSender<Item>) -> Result<Begun, Error> {
+    let shared = &session.client.shared;
+    offers::check_prompt(&shared.agent, &prompt.blocks)?;
+    let live = &session.live;
+    let key = loop {
+        match live.begin_turn(lane.clone()) {
+            Ok(key) => break key,
+            Err(SessionStatus::Cancelling) => session.until_idle(&[SessionStatus::Cancelling]).await?,
+            Err(status) => return Err(Misuse::Busy { status }.into()),
+        }
+    };
+    let limits = (prompt.deadline.or(shared.limits.turn), prompt.silence.or(shared.limits.silence));
+    let mut turn = Begun { key, live: Arc::clone(live), request: None };
+    turn.send(session, prompt).await?;
+    watch_limits(session, key, limits);
+    Ok(turn)
+}
+
+impl Begun {
+    async fn send(&mut self, session: &Session, prompt: Prompt) -> Result<(), Error> {
+        let (live, key) = (&self.live, self.key);
+        let mut request = PromptRequest::new(session.id().clone(), prompt.blocks);
+        request.meta = prompt.meta;
+        let answered = Arc::clone(live);
+        let sending = session
+            .client
+            .shared
+            .handle
+            .start_patient(&request, move |outcome| answered.end_turn(key, outcome));
+        let outcome = tokio::select! {
+            biased;
+            // A prompt that waits for room and is cancelled meanwhile is never sent.
+            () = live.until_cancelled(key) => {
+                live.end_turn(key, Ok(PromptResponse::new(StopReason::Cancelled)));
+                return Ok(());
+            }
+            outcome = sending => outcome,
+        };
+        self.request = Some(outcome.map_err(|error| Error::of_call("session/prompt", error))?);
+        if live.turn_sent(key) {
+            session.client.shared.send_cancel(live, key);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.request.is_none() {
+            self.live.drop_turn(self.key);
+        }
+    }
+}
+
+fn watch_limits(session: &Session, key: TurnKey, (total, silence): (Option<Duration>, Option<Duration>)) {
+    if total.is_none() && silence.is_none() {
+        return;
+    }
+    // A watched turn must not keep the connection open when everybody has gone.
+    let shared = Arc::downgrade(&session.client.shared);
+    let asks = Arc::clone(&session.client.shared.asks);
+    let live = Arc::clone(&session.live);
+    session.client.shared.runtime.spawn(async move {
+        let begun = Instant::now();
+        let limit = tokio::select! {
+            () = live.until_ended(key) => return,
+            limit = whole(begun, total) => limit,
+            limit = silent(&live, silence, || asks.any_of(&live.id)) => limit,
+        };
+        if live.expire(key, limit)
+            && let Some(shared) = shared.upgrade()
+        {
+            shared.cancel_turn(&live);
+        }
+    });
+}
+
+async fn whole(begun: Instant, limit: Option<Duration>) -> Limit {
+    match limit {
+        Some(limit) => sleep_until(begun + limit).await,
+        None => pending().await,
+    }
+    Limit::Total(limit.unwrap_or_default())
+}
+
+/// Ready when nothing came for `limit` and it is not a person whom the agent waits for.
+async fn silent(live: &Live, limit: Option<Duration>, asking: impl Fn() -> bool) -> Limit {
+    let Some(limit) = limit else { return pending().await };
+    loop {
+        let heard = if asking() { Instant::now() } else { live.last_heard() };
+        if heard.elapsed() >= limit {
+            return Limit::Silence(limit);
+        }
+        sleep_until(heard + limit).await;
+    }
+}

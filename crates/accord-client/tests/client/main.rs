@@ -1,0 +1,7 @@
+//! What the client does, against agents that follow a script.
+
+mod cancel;
+mod handshake;
+mod order;
+mod script;
+mod sessions;
