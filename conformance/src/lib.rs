@@ -1,4 +1,8 @@
 //! Does any agent, or any client, speak the Agent Client Protocol?
 
+pub mod cli;
 pub mod mcp_server;
+mod report;
+mod say;
+mod tee;
 pub mod wire;

@@ -18,6 +18,54 @@ use self::session::Sessions;
 use super::frame::{Direction, Frame};
 use super::schema::{self, Part};
 
+/// The requirements of agents that the witness can judge.
+pub const AGENT_RULES: &[&str] = &[
+    "ACP-TRANSPORT-001",
+    "ACP-TRANSPORT-002",
+    "ACP-JSONRPC-001",
+    "ACP-JSONRPC-002",
+    "ACP-SCHEMA-001",
+    "ACP-SCHEMA-002",
+    "ACP-SESSION-002",
+    "ACP-CANCEL-001",
+    "ACP-CANCEL-002",
+    "ACP-LOAD-002",
+    "ACP-RESUME-002",
+    "ACP-MODES-001",
+    "ACP-CONFIG-001",
+    "ACP-CONFIG-003",
+    "ACP-AUTH-001",
+    "ACP-AUTH-002",
+    "ACP-CLIENTCAP-001",
+    "ACP-CLIENTCAP-002",
+    "ACP-CLIENTCAP-003",
+    "ACPX-TR-004",
+    "ACPX-RPC-001",
+    "ACPX-RPC-005",
+    "ACPX-RPC-006",
+    "ACPX-RPC-009",
+    "ACPX-SESS-013",
+    "ACPX-PROMPT-014",
+    "ACPX-TOOL-002",
+    "ACPX-TOOL-005",
+    "ACPX-TOOL-007",
+    "ACPX-TOOL-009",
+    "ACPX-PERM-003",
+    "ACPX-PERM-013",
+    "ACPX-FS-001",
+    "ACPX-ELIC-001",
+    "ACPX-LIST-002",
+    "ACPX-RESUME-002",
+    "ACPX-CLOSE-002",
+    "ACPX-CONFIG-001",
+    "ACPX-CONFIG-015",
+    "ACPX-NOTICE-001",
+    "ACPX-COMPACT-001",
+    "ACPX-EXT-001",
+    "ACPX-EXT-002",
+    "ACPX-EXT-009",
+];
+
 /// A requirement that a line breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -67,6 +115,8 @@ struct Sent {
     answered: BTreeSet<String>,
     /// Lines to which an answer with the id null is legitimate.
     unanswerable: usize,
+    /// Lines that this judge can't parse (too deep, a lone surrogate), and the other side perhaps can.
+    unread: usize,
     lines: usize,
 }
 
@@ -97,7 +147,9 @@ impl Witness {
         match frame.json() {
             Ok(line) => self.line(direction, &line),
             Err(error) => {
-                self.sent(direction).unanswerable += 1;
+                let sent = self.sent(direction);
+                sent.unanswerable += 1;
+                sent.unread += 1;
                 self.rule(direction, ("ACP-TRANSPORT-001", "ACPX-TR-002"), false, || {
                     format!("the line is not JSON: {error}")
                 });
@@ -177,7 +229,7 @@ impl Witness {
         let waiting = other.pending.get_mut(&key);
         let asked = waiting.and_then(|same| (!same.is_empty()).then(|| same.remove(0)));
         let repeated = other.answered.contains(&key);
-        let excused = id.is_null() && other.unanswerable > 0;
+        let excused = (id.is_null() && other.unanswerable > 0) || (other.unread > 0 && !repeated);
         if asked.is_some() {
             other.answered.insert(key);
         }
@@ -230,6 +282,7 @@ impl Witness {
             });
             return;
         };
+        self.rule(direction, ("ACPX-EXT-002", "ACPX-EXT-002"), true, String::new);
         self.fits(direction, definition, params);
     }
 
@@ -271,7 +324,9 @@ impl Witness {
             self.rule(direction, rule, false, || format!("{definition} has no member {path}"));
         }
         self.rule(direction, ("ACPX-EXT-001", "ACPX-EXT-001"), true, String::new);
-        self.rule(direction, ("ACP-SCHEMA-002", "ACPX-EXT-009"), true, String::new);
+        for rule in ["ACP-SCHEMA-002", "ACPX-EXT-009"] {
+            self.rule(direction, (rule, "ACPX-EXT-009"), true, String::new);
+        }
     }
 
     fn sent(&mut self, direction: Direction) -> &mut Sent {

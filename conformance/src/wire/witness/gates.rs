@@ -137,4 +137,20 @@ impl Witness {
         let unique = ids.len() == methods.len();
         self.agent_rule("ACP-AUTH-001", unique, || "two authMethods share an id".into());
     }
+
+    /// A turn is over in which the agent could have used what the client did not offer.
+    pub(super) fn gates_held(&mut self) {
+        let offer =
+            self.offered.as_ref().map(|offer| offer["clientCapabilities"].clone()).unwrap_or_default();
+        let held = [
+            ("ACP-CLIENTCAP-001", offer["fs"].is_null()),
+            ("ACP-CLIENTCAP-002", offer["terminal"] != true),
+            ("ACP-CLIENTCAP-003", offer["elicitation"].is_null()),
+            ("ACPX-NOTICE-001", offer["session"]["notices"].is_null()),
+            ("ACPX-COMPACT-001", offer["session"]["compaction"].is_null()),
+        ];
+        for (id, _) in held.into_iter().filter(|(_, closed)| *closed) {
+            self.agent_rule(id, true, String::new);
+        }
+    }
 }

@@ -258,6 +258,7 @@ impl Witness {
                 "the cancelled prompt is answered with an error".into()
             });
         }
+        self.gates_held();
         self.agent_rule("ACPX-PROMPT-014", true, String::new);
         if self.session(&asked.params).is_some_and(|session| session.prompts.is_empty()) {
             self.tools_ended(asked);

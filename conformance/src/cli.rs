@@ -1,0 +1,85 @@
+//! The command line of `accord-conformance`.
+
+mod agent;
+mod args;
+mod catalogue;
+
+use std::process::ExitCode;
+
+use self::args::{Args, Flag};
+use crate::say::line;
+
+/// A subcommand: its name, what it does, its flags, its function.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    flags: &'static [Flag],
+    run: fn(&Args) -> Result<ExitCode, String>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "agent",
+        about: "check an agent: accord-conformance agent [flags] -- COMMAND…",
+        flags: agent::FLAGS,
+        run: agent::run,
+    },
+    Command {
+        name: "list",
+        about: "the requirements, and which of them are checked",
+        flags: catalogue::FLAGS,
+        run: catalogue::list,
+    },
+    Command {
+        name: "explain",
+        about: "one requirement: accord-conformance explain ID",
+        flags: &[],
+        run: catalogue::explain,
+    },
+];
+
+/// A command that takes what follows its name.
+type Part = fn(&[String]) -> ExitCode;
+
+/// The commands that the kit starts itself as; they are not for people.
+const PARTS: &[(&str, Part)] = &[("tee", crate::tee::run), ("mcp-server", crate::mcp_server::run)];
+
+/// Runs the command line; `args` are the process's own, program name first.
+pub fn run(args: &[String]) -> ExitCode {
+    let name = args.get(1).map_or("help", String::as_str);
+    if let Some((_, part)) = PARTS.iter().find(|(part, _)| *part == name) {
+        return part(&args[1..]);
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        let help = matches!(name, "help" | "--help" | "-h");
+        crate::say::out(&overview());
+        return if help { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    };
+    if args.iter().skip(2).take_while(|arg| *arg != "--").any(|arg| arg == "--help") {
+        crate::say::out(&help(command));
+        return ExitCode::SUCCESS;
+    }
+    let outcome = Args::parse(command.flags, &args[2..]).and_then(|args| (command.run)(&args));
+    outcome.unwrap_or_else(|why| {
+        crate::say::err(&format!("accord-conformance {name}: {why}\n"));
+        ExitCode::from(2)
+    })
+}
+
+fn overview() -> String {
+    let mut text = "Does any agent, or any client, speak the Agent Client Protocol?\n\n".to_owned();
+    for command in COMMANDS {
+        line!(text, "  {:10} {}", command.name, command.about);
+    }
+    text.push_str("\naccord-conformance COMMAND --help lists the flags of a command.\n");
+    text
+}
+
+fn help(command: &Command) -> String {
+    let mut text = format!("{}\n\n", command.about);
+    for flag in command.flags {
+        let left = format!("--{} {}", flag.name, flag.value);
+        line!(text, "  {left:28} {}", flag.about);
+    }
+    text
+}

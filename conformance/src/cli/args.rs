@@ -1,0 +1,84 @@
+//! Flags and the command after `--`.
+
+/// A flag of a command; an empty `value` means that it takes none.
+#[derive(Debug)]
+pub(crate) struct Flag {
+    pub(crate) name: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) about: &'static str,
+}
+
+/// What was given.
+#[derive(Debug, Default)]
+pub(crate) struct Args {
+    flags: Vec<(&'static str, String)>,
+    /// What stands without a flag's name.
+    pub(crate) words: Vec<String>,
+    /// What stands after `--`.
+    pub(crate) command: Vec<String>,
+}
+
+impl Args {
+    /// Sorts `args`; an unknown flag and a missing value are errors.
+    pub(crate) fn parse(known: &[Flag], args: &[String]) -> Result<Self, String> {
+        let mut parsed = Self::default();
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            if arg == "--" {
+                parsed.command = rest.cloned().collect();
+                break;
+            }
+            let Some(name) = arg.strip_prefix("--") else {
+                parsed.words.push(arg.clone());
+                continue;
+            };
+            let (name, inline) = match name.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (name, None),
+            };
+            let flag = known.iter().find(|flag| flag.name == name);
+            let flag = flag.ok_or_else(|| format!("there is no flag --{name}; --help lists them"))?;
+            let value = match (flag.value.is_empty(), inline) {
+                (true, None) => String::new(),
+                (true, Some(_)) => return Err(format!("--{name} takes no value")),
+                (false, Some(value)) => value,
+                (false, None) => {
+                    rest.next().cloned().ok_or_else(|| format!("--{name} needs {}", flag.value))?
+                }
+            };
+            parsed.flags.push((flag.name, value));
+        }
+        Ok(parsed)
+    }
+
+    /// Whether the flag was given.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.flags.iter().any(|(given, _)| *given == name)
+    }
+
+    /// The flag's last value.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.values(name).last()
+    }
+
+    /// All values of a flag that may be repeated.
+    pub(crate) fn values(&self, name: &str) -> impl DoubleEndedIterator<Item = &str> {
+        self.flags.iter().filter(move |(given, _)| *given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All flags whose name starts so, without that start.
+    pub(crate) fn starting(&self, prefix: &'static str) -> impl Iterator<Item = (&'static str, &str)> {
+        self.flags.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+
+    /// A number of seconds, fractions allowed.
+    pub(crate) fn seconds(&self, name: &str, default: f64) -> Result<std::time::Duration, String> {
+        let seconds = match self.value(name) {
+            Some(text) => {
+                text.parse().map_err(|_| format!("--{name} needs a number of seconds, not {text}"))?
+            }
+            None => default,
+        };
+        std::time::Duration::try_from_secs_f64(seconds).map_err(|error| format!("--{name}: {error}"))
+    }
+}

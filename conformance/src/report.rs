@@ -1,0 +1,3 @@
+//! What a run has to say, to people and to machines.
+
+pub(crate) mod terminal;

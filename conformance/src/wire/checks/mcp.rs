@@ -1,0 +1,228 @@
+//! MCP servers: a real one is mounted, and its trace tells what the agent did with it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::restore::restore;
+use super::{Check, Gate, check, gated};
+use crate::wire::case::{Case, new_session, prompt};
+use crate::wire::client::Client;
+use crate::wire::leftovers;
+use crate::wire::verdict::{Judged, ensure, inconclusive};
+
+pub(super) const CHECKS: &[Check] = &[
+    check("ACPX-MCP-001", connects),
+    check("ACPX-MCP-002", launched_as_declared),
+    check("ACPX-MCP-003", all_of_them),
+    check("ACPX-MCP-004", http_is_supported),
+    check("ACPX-MCP-009", without_type),
+    check("ACPX-MCP-010", broken_servers),
+    gated(
+        "ACPX-MCP-011",
+        Gate::OffersAny(&["loadSession", "sessionCapabilities/resume"]),
+        servers_of_the_request,
+    ),
+    check("ACPX-MCP-013", servers_end),
+    check("ACPX-AUTH-014", secrets_stay_secret),
+];
+
+/// A declaration of the kit's own server that leaves its trace in a file.
+fn declared(case: &Case<'_>, name: &str, more: &[&str]) -> (Value, PathBuf) {
+    let trace = case.scratch(&format!("{name}.trace"));
+    let (command, first) =
+        case.subject.mcp.split_first().map_or((String::new(), &[][..]), |(c, rest)| (c.clone(), rest));
+    let mut args: Vec<String> = first.to_vec();
+    args.extend(["--trace".into(), trace.to_string_lossy().into_owned()]);
+    args.extend(more.iter().map(|arg| (*arg).to_owned()));
+    let env = json!([{"name": "ACCORD_TEST_VARIABLE", "value": "a value with spaces"}]);
+    (json!({"name": name, "command": command, "args": args, "env": env}), trace)
+}
+
+fn events(trace: &PathBuf) -> Vec<Value> {
+    let text = fs::read_to_string(trace).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn has(trace: &PathBuf, event: &str) -> bool {
+    events(trace).iter().any(|entry| entry["event"] == event)
+}
+
+/// A session with these servers and one turn, since an agent may wait with connecting until then.
+fn mounted(case: &mut Case<'_>, servers: &[Value]) -> Judged<(Client, String)> {
+    let mut client = case.ready()?;
+    let session = new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": servers}))?;
+    let words = match case.words("mcp") {
+        Ok(words) => words.replace("{TOOL}", "echo").replace("{JSON}", "{\"text\":\"through MCP\"}"),
+        Err(_) => case.plain(),
+    };
+    client.ask("session/prompt", &prompt(&session, &words))?;
+    Ok((client, session))
+}
+
+fn wait_for(trace: &PathBuf, event: &str) -> bool {
+    for _ in 0..30 {
+        if has(trace, event) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
+fn connects(case: &mut Case<'_>) -> Judged {
+    let (server, trace) = declared(case, "kit", &[]);
+    let (client, _) = mounted(case, &[server])?;
+    if !wait_for(&trace, "initialize") {
+        return inconclusive("the agent never connected to the server");
+    }
+    if case.words("mcp").is_ok() {
+        ensure(has(&trace, "call"), || "the server's tool was not called".into())?;
+        let shown = client.heard.iter().any(|heard| heard.params.to_string().contains("through MCP"));
+        ensure(shown, || "what the tool gave is not shown".into())?;
+    }
+    Ok(())
+}
+
+fn launched_as_declared(case: &mut Case<'_>) -> Judged {
+    let odd = ["--odd=a b", "", "ü", "$HOME", "'quoted'"];
+    let (server, trace) = declared(case, "kit", &odd);
+    mounted(case, std::slice::from_ref(&server))?;
+    if !wait_for(&trace, "start") {
+        return inconclusive("the agent never started the server");
+    }
+    let start = events(&trace).remove(0);
+    let given = start["args"].as_array().map(|args| args[1..].to_vec()).unwrap_or_default();
+    // The program's own name and the subcommand stand first; the kit may be started as either.
+    let wanted = server["args"].as_array().cloned().unwrap_or_default();
+    ensure(given.ends_with(&wanted[1..]), || format!("the arguments arrived as {given:?}"))?;
+    let value = &start["env"]["ACCORD_TEST_VARIABLE"];
+    ensure(value == "a value with spaces", || format!("the variable arrived as {value}"))
+}
+
+fn all_of_them(case: &mut Case<'_>) -> Judged {
+    let (one, first) = declared(case, "one", &[]);
+    let (two, second) = declared(case, "two", &[]);
+    mounted(case, &[one, two])?;
+    let seen = [wait_for(&first, "initialize"), wait_for(&second, "initialize")];
+    if !seen.contains(&true) {
+        return inconclusive("the agent connected to none of the servers");
+    }
+    ensure(!seen.contains(&false), || "only one of two servers was connected to".into())
+}
+
+fn http_is_supported(case: &mut Case<'_>) -> Judged {
+    let offered = case.subject.facts.offers("mcpCapabilities/http");
+    ensure(offered, || "mcpCapabilities.http is not advertised".into())
+}
+
+fn without_type(case: &mut Case<'_>) -> Judged {
+    let (server, _) = declared(case, "kit", &[]);
+    let mut client = case.ready()?;
+    new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": [server]})).map(drop)
+}
+
+fn broken_servers(case: &mut Case<'_>) -> Judged {
+    let (crashing, _) = declared(case, "crashing", &["--crash"]);
+    let (mute, _) = declared(case, "mute", &["--mute"]);
+    let missing = json!({"name": "missing", "command": "/nonexistent/accord-mcp", "args": [], "env": []});
+    for server in [missing, crashing, mute] {
+        let mut client = case.ready()?;
+        let name = server["name"].clone();
+        let sent = client.send("session/new", &json!({"cwd": case.cwd(), "mcpServers": [server]}));
+        // A handshake's time-out is the agent's own affair; a minute and a half is bounded, for ever is not.
+        client.answer_within(&sent, Duration::from_secs(90)).map_err(|stop| match stop {
+            crate::wire::verdict::Stop::Failed(why) => {
+                crate::wire::verdict::Stop::Failed(format!("server {name}: {why}"))
+            }
+            other => other,
+        })?;
+        client.alive()?;
+    }
+    Ok(())
+}
+
+fn servers_of_the_request(case: &mut Case<'_>) -> Judged {
+    let (old, old_trace) = declared(case, "old", &[]);
+    let (mut client, session) = mounted(case, &[old])?;
+    if !wait_for(&old_trace, "initialize") {
+        return inconclusive("the agent never connected to the server");
+    }
+    client.process.close_stdin();
+    if client.process.wait(client.patience()).is_none() {
+        client.process.kill();
+    }
+    let starts = events(&old_trace).iter().filter(|entry| entry["event"] == "start").count();
+    let (new, new_trace) = declared(case, "new", &[]);
+    let mut client = case.ready()?;
+    let method = if case.subject.facts.offers("sessionCapabilities/resume") {
+        "session/resume"
+    } else {
+        "session/load"
+    };
+    client.call(method, &json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": [new]}))?;
+    client.ask("session/prompt", &prompt(&session, &case.plain()))?;
+    ensure(wait_for(&new_trace, "initialize"), || "the request's own server was not connected to".into())?;
+    let now = events(&old_trace).iter().filter(|entry| entry["event"] == "start").count();
+    ensure(now == starts, || "a server of the earlier connection was started again".into())
+}
+
+fn servers_end(case: &mut Case<'_>) -> Judged {
+    let (server, trace) = declared(case, "stubborn", &["--stubborn"]);
+    let (mut client, session) = mounted(case, &[server])?;
+    if !wait_for(&trace, "start") {
+        return inconclusive("the agent never started the server");
+    }
+    let running = || {
+        leftovers::find(case.mark()).map(|left| left.iter().any(|each| each.command.contains("--stubborn")))
+    };
+    if running().is_none() {
+        return inconclusive("this system does not show whose children a process has");
+    }
+    if case.subject.facts.offers("sessionCapabilities/close") {
+        client.call("session/close", &json!({"sessionId": session}))?;
+        ensure(soon(|| running() == Some(false)), || "the server outlives its session".into())?;
+    }
+    client.finish(client.patience())?;
+    ensure(soon(|| running() == Some(false)), || "the server outlives the agent".into())
+}
+
+fn soon(mut wanted: impl FnMut() -> bool) -> bool {
+    (0..80).any(|_| {
+        let held = wanted();
+        if !held {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        held
+    })
+}
+
+fn secrets_stay_secret(case: &mut Case<'_>) -> Judged {
+    const SECRET: &str = "hunter2-accord-secret";
+    let (mut server, _) = declared(case, "secretive", &[]);
+    server["env"] = json!([{"name": "API_KEY", "value": SECRET}]);
+    let mut broken = server.clone();
+    broken["name"] = json!("broken");
+    broken["command"] = json!("/nonexistent/accord-mcp");
+    let mut malformed = server.clone();
+    malformed["args"] = json!(5);
+    let (mut client, session) = mounted(case, &[server])?;
+    for servers in [json!([broken]), json!([malformed])] {
+        client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": servers}))?;
+    }
+    if case.subject.facts.offers("loadSession") {
+        let _ = restore(case, &mut client, &session)?;
+    }
+    client.alive()?;
+    client.process.close_stdin();
+    client.process.wait(client.patience());
+    let evidence = client.process.evidence();
+    let told = evidence.frames().iter().any(|frame| {
+        frame.direction == crate::wire::frame::Direction::ToClient
+            && frame.excerpt(usize::MAX).contains(SECRET)
+    });
+    ensure(!told, || "a secret of an MCP declaration comes back on stdout".into())?;
+    ensure(!evidence.stderr().contains(SECRET), || "a secret of an MCP declaration is on stderr".into())
+}

@@ -1,0 +1,72 @@
+//! What came of a check, and the short way out of one.
+
+use std::fmt;
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    /// Seen, and as it should be.
+    Passed,
+    /// Seen, and not as it should be.
+    Failed,
+    /// Not advertised, so it does not apply.
+    Skipped,
+    /// The situation did not come about, so nothing can be said.
+    Inconclusive,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Inconclusive => "inconclusive",
+        })
+    }
+}
+
+/// Why a check ended before its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The requirement is broken.
+    Failed(String),
+    /// The requirement does not apply.
+    Skipped(String),
+    /// The situation could not be brought about.
+    Inconclusive(String),
+}
+
+impl Stop {
+    /// The verdict, and the reason.
+    pub(crate) fn parts(&self) -> (Verdict, &str) {
+        match self {
+            Self::Failed(why) => (Verdict::Failed, why),
+            Self::Skipped(why) => (Verdict::Skipped, why),
+            Self::Inconclusive(why) => (Verdict::Inconclusive, why),
+        }
+    }
+}
+
+/// What a check gives: it passed if it came to its end.
+pub(crate) type Judged<T = ()> = Result<T, Stop>;
+
+/// Fails with `why` unless `kept`.
+pub(crate) fn ensure(kept: bool, why: impl FnOnce() -> String) -> Judged {
+    if kept { Ok(()) } else { Err(Stop::Failed(why())) }
+}
+
+/// A failure, as the value of any expression.
+pub(crate) fn fail<T>(why: impl Into<String>) -> Judged<T> {
+    Err(Stop::Failed(why.into()))
+}
+
+/// An inconclusive end, as the value of any expression.
+pub(crate) fn inconclusive<T>(why: impl Into<String>) -> Judged<T> {
+    Err(Stop::Inconclusive(why.into()))
+}
+
+/// A skip, as the value of any expression.
+pub(crate) fn skip<T>(why: impl Into<String>) -> Judged<T> {
+    Err(Stop::Skipped(why.into()))
+}
