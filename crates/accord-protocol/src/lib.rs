@@ -2,6 +2,7 @@
 //!
 //! * [`v1`] has every type of the schema under its name, a file a subject: `v1::NewSessionRequest` is in
 //!   `v1/session.rs`.
+//! * [`unstable`] has a few things that real agents use and the stable protocol lacks.
 //! * [`method`] ties a method's name, its params and its answer together.
 //! * [`open`] has what makes the types outlive the version they were written for: a variant for what is unknown,
 //!   [`Maybe`](open::Maybe) for the three states of an optional member, `_meta`.
@@ -24,4 +25,5 @@ pub mod open;
 pub mod rpc;
 #[cfg(feature = "schemars")]
 mod schema;
+pub mod unstable;
 pub mod v1;

@@ -1,5 +1,8 @@
 //! The types against frames: what is kept, what is refused, what is written back.
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
+#[path = "types/captures.rs"]
+mod captures;
 #[path = "types/compare.rs"]
 mod compare;
 #[path = "types/generate.rs"]

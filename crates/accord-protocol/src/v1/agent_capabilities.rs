@@ -1,6 +1,9 @@
 //! What an agent can do.
 
-use crate::open::{Maybe, record};
+use crate::{
+    open::{Maybe, record},
+    unstable::SessionForkCapabilities,
+};
 
 record! {
     /// What an agent can do beyond what every agent must.
@@ -62,6 +65,8 @@ record! {
             lenient close: Maybe<SessionCloseCapabilities>,
             /// `systemPrompt` in new, load and resume.
             lenient system_prompt: Maybe<SessionSystemPromptCapabilities>,
+            /// `session/fork`, which is not in the stable protocol.
+            lenient fork: Maybe<SessionForkCapabilities>,
         }
     }
 }

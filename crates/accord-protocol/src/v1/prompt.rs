@@ -1,7 +1,7 @@
 //! A turn: the person's prompt, and why the agent stopped.
 
-use super::{ContentBlock, SessionId};
-use crate::open::{record, strings};
+use super::{ContentBlock, SessionId, Usage};
+use crate::open::{Maybe, record, strings};
 
 record! {
     /// Begins a turn (`session/prompt`); the answer comes when the turn ends, updates before it.
@@ -23,6 +23,10 @@ record! {
         required {
             /// Why it ended.
             strict stop_reason: StopReason,
+        }
+        optional {
+            /// The tokens the turn has used, as some agents tell them; not in the stable protocol.
+            lenient usage: Maybe<Usage>,
         }
     }
 }

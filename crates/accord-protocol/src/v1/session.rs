@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{ContentBlock, McpServer, SessionConfigOption, SessionModeState};
-use crate::open::{Maybe, id, record, strings};
+use crate::{
+    open::{Maybe, id, record, strings},
+    unstable::SessionModelState,
+};
 
 id! {
     /// Names a session; the agent chooses it.
@@ -58,6 +61,8 @@ record! {
             lenient modes: Maybe<SessionModeState>,
             /// Its configuration options, if it has any.
             lenient config_options: Maybe<Vec<SessionConfigOption>>,
+            /// Its models, as some agents tell them; not in the stable protocol.
+            lenient models: Maybe<SessionModelState>,
         }
     }
 }
@@ -93,6 +98,8 @@ record! {
             lenient modes: Maybe<SessionModeState>,
             /// Its configuration options, if it has any.
             lenient config_options: Maybe<Vec<SessionConfigOption>>,
+            /// Its models, as some agents tell them; not in the stable protocol.
+            lenient models: Maybe<SessionModelState>,
         }
     }
 }
@@ -126,6 +133,8 @@ record! {
             lenient modes: Maybe<SessionModeState>,
             /// Its configuration options, if it has any.
             lenient config_options: Maybe<Vec<SessionConfigOption>>,
+            /// Its models, as some agents tell them; not in the stable protocol.
+            lenient models: Maybe<SessionModelState>,
         }
     }
 }

@@ -140,7 +140,11 @@ impl Case<'_> {
             Ok(left) if self.allows("null") => assert_eq!(left, Some(Value::Null), "{}", self.place()),
             Ok(_) => assert!(lenient || nullable || self.allows_anything(), "{} took null", self.place()),
             Err(error) => {
-                assert!(!lenient && !nullable && !self.allows("null"), "{} takes null: {error}", self.place())
+                assert!(
+                    !lenient && !nullable && !self.allows("null"),
+                    "{} takes null: {error}",
+                    self.place()
+                );
             }
         }
         if self.marks["x-deserialize-skip-invalid-items"] == true {
