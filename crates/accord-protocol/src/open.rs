@@ -15,7 +15,7 @@ pub use meta::Meta;
 pub use tagged::Unknown;
 
 pub(crate) use ids::id;
-pub(crate) use members::{Inline, Members};
+pub(crate) use members::{FromMembers, Inline, Members, within};
 pub(crate) use record::{AnyKey, KnownKey, Names, Record, camel, camel_bytes, camel_length, record};
 pub(crate) use strings::strings;
 pub(crate) use tagged::{Decoder, Tagged, TaggedVisitor, from, tagged};

@@ -9,6 +9,8 @@ mod compare;
 mod generate;
 #[path = "types/open.rs"]
 mod open;
+#[path = "types/places.rs"]
+mod places;
 #[path = "types/registry.rs"]
 mod registry;
 #[path = "types/schema.rs"]

@@ -5,11 +5,13 @@ use std::fmt;
 use serde::{
     Deserialize, Deserializer,
     de::{
-        DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer,
+        self, DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor,
+        value::MapAccessDeserializer,
     },
     ser::SerializeMap,
 };
 use serde_json::{Value, value::RawValue};
+use serde_path_to_error::Track;
 
 use super::Json;
 
@@ -47,7 +49,25 @@ impl Members {
 
     /// Reads the gathered object as a `T`.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        T::deserialize(self.deserializer())
+        struct Whole<T>(T);
+        impl<T: DeserializeOwned> FromMembers for Whole<T> {
+            fn read<'de, D: Deserializer<'de>>(_: &Members, all: D) -> Result<Self, D::Error> {
+                T::deserialize(all).map(Self)
+            }
+        }
+        self.read().map(|Whole(value)| value)
+    }
+
+    /// Reads a `T` from the members. Whoever reads the object around them sees only the object's own place, so an error
+    /// says where inside it is: a second, slower reading finds out.
+    pub(crate) fn read<T: FromMembers>(&self) -> Result<T, serde_json::Error> {
+        T::read(self, self.deserializer()).map_err(|error| {
+            let mut track = Track::new();
+            let tracked = serde_path_to_error::Deserializer::new(self.deserializer(), &mut track);
+            let again = T::read(self, tracked).err().unwrap_or(error);
+            let path = track.path();
+            if path.iter().len() == 0 { again } else { within(path, again) }
+        })
     }
 
     pub(crate) fn deserializer(
@@ -81,11 +101,19 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// A union whose members lie in the object around it, beside that object's own.
-pub(crate) trait Inline: Sized {
-    /// Reads the union from the members which the object around it does not know.
-    fn from_members(members: &Members) -> Result<Self, serde_json::Error>;
+/// An error with its place inside the object or list that is reported; `rpc` finds the place again.
+pub(crate) fn within(place: impl fmt::Display, error: impl fmt::Display) -> serde_json::Error {
+    de::Error::custom(format_args!("in `{place}`: {error}"))
+}
 
+/// What can be read from gathered members.
+pub(crate) trait FromMembers: Sized {
+    /// Reads from `all`, which is the members again.
+    fn read<'de, D: Deserializer<'de>>(members: &Members, all: D) -> Result<Self, D::Error>;
+}
+
+/// A union whose members lie in the object around it, beside that object's own.
+pub(crate) trait Inline: FromMembers {
     /// Writes the union's members into the object around it.
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }

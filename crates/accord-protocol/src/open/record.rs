@@ -149,8 +149,7 @@ macro_rules! record {
                                 Some(value) => value,
                                 None => return Err(serde::de::Error::missing_field($crate::open::camel!($rfield))),
                             },)*
-                            $($ifield: <$itype as $crate::open::Inline>::from_members(&$ifield)
-                                .map_err(serde::de::Error::custom)?,)?
+                            $($ifield: $ifield.read::<$itype>().map_err(serde::de::Error::custom)?,)?
                             $($ofield: $ofield.unwrap_or_default(),)*
                         })
                     }

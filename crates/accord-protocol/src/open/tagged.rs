@@ -4,11 +4,11 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use serde::{
     Deserializer, Serialize, Serializer,
-    de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeSeed, Error, MapAccess, Visitor, value::MapAccessDeserializer},
     ser::SerializeMap,
 };
 
-use super::{Json, Members, members::MembersVisitor};
+use super::{FromMembers, Json, Members, members::MembersVisitor, within};
 
 /// A variant that this version does not know: its tag, and all of it as JSON, which is written back unchanged.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,18 +54,18 @@ pub(crate) trait Tagged: Sized {
 
     /// The variant for everything else.
     fn unknown(unknown: Unknown) -> Self;
+}
 
-    /// Reads the union from gathered members.
-    fn from_members(members: &Members) -> Result<Self, serde_json::Error> {
-        let rest = members.deserializer();
-        let Some(tag) = members.get(Self::TAG) else {
-            return Self::untagged().ok_or_else(|| Error::missing_field(Self::TAG))?(rest);
+impl<T: Tagged> FromMembers for T {
+    fn read<'de, D: Deserializer<'de>>(members: &Members, all: D) -> Result<Self, D::Error> {
+        let Some(tag) = members.get(T::TAG) else {
+            return T::untagged().ok_or_else(|| Error::missing_field(T::TAG))?(all);
         };
         let tag: Box<str> = serde_json::from_str(tag.get())
-            .map_err(|_| serde_json::Error::invalid_type(Unexpected::Other("another value"), &"a string"))?;
-        match Self::decoder(&tag) {
-            Some(decode) => decode(rest),
-            None => Ok(Self::unknown(Unknown::new(tag, members))),
+            .map_err(|_| Error::custom(within(T::TAG, "invalid type: another value, expected a string")))?;
+        match T::decoder(&tag) {
+            Some(decode) => decode(all),
+            None => Ok(T::unknown(Unknown::new(tag, members))),
         }
     }
 }
@@ -102,7 +102,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             Some(Some(other)) => members.push(other, map.next_value()?),
             None => {}
         }
-        T::from_members(&MembersVisitor(members).visit_map(map)?).map_err(Error::custom)
+        MembersVisitor(members).visit_map(map)?.read().map_err(Error::custom)
     }
 }
 
@@ -194,10 +194,6 @@ macro_rules! tagged {
         }
 
         impl $crate::open::Inline for $name {
-            fn from_members(members: &$crate::open::Members) -> Result<Self, serde_json::Error> {
-                <Self as $crate::open::Tagged>::from_members(members)
-            }
-
             fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
                 match self {
                     $(Self::$variant { $(0: $crate::open::tagged!(@bind inner $type))? } => {

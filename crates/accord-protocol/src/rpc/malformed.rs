@@ -59,7 +59,9 @@ impl Malformed {
     pub fn answer(&self) -> (Id, Error) {
         match self.fault {
             // Whatever seemed to be the id may be a piece of something else.
-            Fault::NotUtf8 | Fault::NotJson => (Id::Null, Error::new(-32700, format!("parse error: {}", self.fault))),
+            Fault::NotUtf8 | Fault::NotJson => {
+                (Id::Null, Error::new(-32700, format!("parse error: {}", self.fault)))
+            }
             _ => {
                 let id = self.id.clone().unwrap_or(Id::Null);
                 (id, Error::invalid_request(format!("invalid request: {}", self.fault)))

@@ -66,7 +66,8 @@ pub fn decode(line: &[u8]) -> Result<Message, Malformed> {
             None => classify(envelope, false),
         };
     }
-    let envelope = whole(text, Reading::Raw).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
+    let envelope =
+        whole(text, Reading::Raw).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
     classify(envelope, too_deep)
 }
 

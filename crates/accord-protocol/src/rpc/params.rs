@@ -73,8 +73,16 @@ fn locate<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
 ///
 /// Its messages quote the value first (`invalid type: string "…", expected u32 at line 1 column 9`), so only what
 /// follows the last `expected` is kept, and only from messages of these forms.
-fn expectation(path: String, message: &str) -> (String, String) {
-    let path = if path == "." { String::new() } else { path };
+fn expectation(path: String, mut message: &str) -> (String, String) {
+    let mut path = if path == "." { String::new() } else { path };
+    // Where members had to be gathered before they could be read, the message begins with the place inside them.
+    while let Some((inside, rest)) = message.strip_prefix("in `").and_then(|rest| rest.split_once("`: ")) {
+        if !path.is_empty() && !inside.starts_with('[') {
+            path.push('.');
+        }
+        path.push_str(inside);
+        message = rest;
+    }
     if let Some((name, _)) = message.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         return (path, "a value".to_owned());
@@ -94,6 +102,9 @@ fn in_json_terms(expected: &str) -> &str {
     match expected {
         "a sequence" => "an array",
         "a map" => "an object",
+        "u16" | "u32" | "u64" | "i64" => "an integer",
+        "f64" => "a number",
+        "path string" => "a string",
         expected if expected.starts_with("struct ") => "an object",
         expected => expected,
     }

@@ -1,11 +1,11 @@
 //! Configuration options of a session: what a person can choose, such as the model.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned, ser::SerializeMap};
 
 use super::SessionId;
 use crate::{
     lenient::Lenient,
-    open::{Inline, Maybe, Members, Unknown, from, id, record, strings, tagged},
+    open::{FromMembers, Inline, Maybe, Members, Unknown, from, id, record, strings, tagged, within},
 };
 
 id! {
@@ -190,12 +190,17 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let items = Vec::<Members>::deserialize(deserializer)?;
         if items.first().is_some_and(|item| item.get("group").is_some()) {
-            items.iter().map(Members::decode).collect::<Result<_, _>>().map(Self::Grouped)
+            decoded(&items).map(Self::Grouped)
         } else {
-            items.iter().map(Members::decode).collect::<Result<_, _>>().map(Self::Ungrouped)
+            decoded(&items).map(Self::Ungrouped)
         }
-        .map_err(serde::de::Error::custom)
     }
+}
+
+fn decoded<T: DeserializeOwned, E: de::Error>(items: &[Members]) -> Result<Vec<T>, E> {
+    let each = items.iter().enumerate();
+    each.map(|(at, item)| item.decode().map_err(|error| E::custom(within(format_args!("[{at}]"), error))))
+        .collect()
 }
 
 impl Lenient for SessionConfigSelectOptions {}
@@ -260,18 +265,27 @@ impl From<bool> for SessionConfigOptionValue {
     }
 }
 
-impl Inline for SessionConfigOptionValue {
-    fn from_members(members: &Members) -> Result<Self, serde_json::Error> {
-        let tag: Option<Box<str>> =
-            members.get("type").map(|tag| serde_json::from_str(tag.get())).transpose()?;
-        let value = || members.get("value").ok_or_else(|| serde::de::Error::missing_field("value"));
+impl FromMembers for SessionConfigOptionValue {
+    fn read<'de, D: Deserializer<'de>>(members: &Members, all: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Holder<T> {
+            value: T,
+        }
+        let tag: Option<Box<str>> = match members.get("type") {
+            None => None,
+            Some(tag) => Some(
+                serde_json::from_str(tag.get()).map_err(|error| de::Error::custom(within("type", error)))?,
+            ),
+        };
         match tag.as_deref() {
-            None => Ok(Self::ValueId(serde_json::from_str(value()?.get())?)),
-            Some("boolean") => Ok(Self::Boolean(serde_json::from_str(value()?.get())?)),
+            None => Holder::deserialize(all).map(|Holder { value }| Self::ValueId(value)),
+            Some("boolean") => Holder::deserialize(all).map(|Holder { value }| Self::Boolean(value)),
             Some(tag) => Ok(Self::Unknown(Unknown::new(tag, members))),
         }
     }
+}
 
+impl Inline for SessionConfigOptionValue {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::ValueId(value) => map.serialize_entry("value", value),

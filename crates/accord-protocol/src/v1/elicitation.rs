@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, ser::SerializeMap};
 
 use super::{ElicitationContentValue, ElicitationSchema, RequestId, SessionId, ToolCallId};
-use crate::open::{Inline, Maybe, Members, from, id, record, tagged};
+use crate::open::{FromMembers, Inline, Maybe, Members, from, id, record, tagged};
 
 id! {
     /// Names an elicitation by address; the agent chooses it.
@@ -92,15 +92,17 @@ impl From<SessionId> for ElicitationScope {
     }
 }
 
-impl Inline for ElicitationScope {
-    fn from_members(members: &Members) -> Result<Self, serde_json::Error> {
+impl FromMembers for ElicitationScope {
+    fn read<'de, D: Deserializer<'de>>(members: &Members, all: D) -> Result<Self, D::Error> {
         if members.get("sessionId").is_none() && members.get("requestId").is_some() {
-            members.decode().map(Self::Request)
+            ElicitationRequestScope::deserialize(all).map(Self::Request)
         } else {
-            members.decode().map(Self::Session)
+            ElicitationSessionScope::deserialize(all).map(Self::Session)
         }
     }
+}
 
+impl Inline for ElicitationScope {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         use crate::open::Record as _;
         match self {

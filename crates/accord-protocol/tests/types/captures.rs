@@ -18,9 +18,9 @@ use crate::{compare::differences, registry::again};
 /// What does not fit its type, and of whose: requests that are invalid on purpose, and one agent's `{}` for a list.
 const INVALID: &str = "\
 ListSessionsResponse: missing field `sessions` at line 1 column 2 (deepagents)
-initialize {\"path\":\"protocolVersion\",\"expected\":\"u16\"} (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
-session/new {\"path\":\"mcpServers\",\"expected\":\"a value\"} (auggie, claude, codex, copilot, gemini, hermes, opencode, qwen, zed)
-session/prompt {\"path\":\"prompt\",\"expected\":\"a value\"} (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
+initialize protocolVersion: an integer (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
+session/new mcpServers: a value (auggie, claude, codex, copilot, gemini, hermes, opencode, qwen, zed)
+session/prompt prompt: a value (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
 ";
 
 /// What the types do not keep, and of whose: members of the draft protocol or of nobody's, and a `null` that is invalid on
@@ -142,8 +142,10 @@ impl Findings {
         match read {
             Ok(written) => self.written(file, method, &sent, &written),
             Err(error) => {
-                let data = error.data.as_deref().map_or("", RawValue::get);
-                note(&mut self.invalid, file, format!("{method} {data}"));
+                let data: Value =
+                    serde_json::from_str(error.data.expect("there is data").get()).expect("JSON");
+                let text = |key: &str| data[key].as_str().expect("text").to_owned();
+                note(&mut self.invalid, file, format!("{method} {}: {}", text("path"), text("expected")));
             }
         }
     }

@@ -177,7 +177,7 @@ impl Case<'_> {
         ];
         let number = self.allows("number");
         all.into_iter()
-            .filter(|(kind, _)| !self.allows(kind) && !(number && *kind == "integer"))
+            .filter(|(kind, _)| !(self.allows(kind) || number && *kind == "integer"))
             .map(|(_, value)| value)
             .collect()
     }
