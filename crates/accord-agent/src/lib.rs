@@ -29,6 +29,7 @@ mod fence;
 mod handler;
 mod permission;
 mod router;
+pub mod runtime;
 mod serve;
 mod session;
 pub mod store;
@@ -46,6 +47,7 @@ pub use handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Never, Resuming,
 };
 pub use permission::{Decision, Question, standard_options};
+pub use runtime::{Backend, Runtime};
 pub use serve::{Serve, ServeError, serve, serve_stdio};
 pub use session::Session;
 pub use tool_calls::Tool;

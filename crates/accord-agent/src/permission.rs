@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use accord_protocol::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCall,
-    ToolCallUpdate,
+    ToolCallId, ToolCallUpdate,
 };
 
 use crate::client::ClientError;
@@ -52,6 +52,15 @@ impl Question {
     pub fn operation(mut self, operation: impl Into<String>) -> Self {
         self.operation = Some(operation.into());
         self
+    }
+
+    /// The call the question is about.
+    pub(crate) fn call(&self) -> &ToolCallId {
+        &self.call.tool_call_id
+    }
+
+    pub(crate) fn update(&self) -> &ToolCallUpdate {
+        &self.call
     }
 
     pub(crate) fn about(mut self, call: ToolCallUpdate) -> Self {
@@ -163,7 +172,7 @@ fn lock(standing: &std::sync::Mutex<Standing>) -> std::sync::MutexGuard<'_, Stan
 }
 
 /// The call as it has to be announced before a question about it.
-fn announcement(call: &ToolCallUpdate) -> ToolCall {
+pub(crate) fn announcement(call: &ToolCallUpdate) -> ToolCall {
     let title = call.title.get().or(call.name.get()).cloned().unwrap_or_else(|| "Tool".to_owned());
     let mut announced = ToolCall::new(call.tool_call_id.clone(), title);
     announced.name = call.name.clone();

@@ -189,6 +189,11 @@ impl Turn {
         self.running.cancel.run_until_cancelled(future).await.ok_or(ClientError::Cancelled)
     }
 
+    /// The calls without an end; they count as ended from here on.
+    pub(crate) fn take_open_calls(&self) -> Vec<ToolCallId> {
+        self.running.calls().take_open()
+    }
+
     pub(crate) fn knows(&self, call: &ToolCallId) -> bool {
         self.running.calls().knows(call)
     }

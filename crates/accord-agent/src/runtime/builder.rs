@@ -1,0 +1,100 @@
+//! How a runtime is put together.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::watch;
+
+use super::backend::Backend;
+use super::catalogue::Catalogue;
+use super::projection::Projection;
+use super::{Runtime, Shared};
+use crate::store::Store;
+
+/// What may be done with sessions that are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Active {
+    /// They are not listed, and loading or resuming one is refused until it is closed.
+    #[default]
+    Reserved,
+    /// They are listed, and a client may load or resume one of its own again, unless a turn runs in it.
+    /// Those of other processes are refused all the same.
+    Reopenable,
+}
+
+/// A [`Runtime`] to be.
+#[derive(Debug)]
+pub struct Builder<B: Backend> {
+    backend: B,
+    store: Option<Store>,
+    projection: Projection,
+    active: Active,
+    catalogue: Catalogue,
+    changes: Option<watch::Receiver<Catalogue>>,
+}
+
+impl<B: Backend> Builder<B> {
+    pub(super) fn new(backend: B) -> Self {
+        Self {
+            backend,
+            store: None,
+            projection: Projection::default(),
+            active: Active::default(),
+            catalogue: Catalogue::default(),
+            changes: None,
+        }
+    }
+
+    /// Where sessions live. Without a store they cannot be listed, loaded, resumed, closed or deleted, and that is what
+    /// the client is told.
+    #[must_use]
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// How much of a session its client sees.
+    #[must_use]
+    pub fn projection(mut self, projection: Projection) -> Self {
+        self.projection = projection;
+        self
+    }
+
+    /// What may be done with sessions that are open.
+    #[must_use]
+    pub fn active(mut self, active: Active) -> Self {
+        self.active = active;
+        self
+    }
+
+    /// What sessions can be configured with.
+    #[must_use]
+    pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
+        self.catalogue = catalogue;
+        self
+    }
+
+    /// The same where it changes: every open session is told of each change.
+    #[must_use]
+    pub fn changing_catalogue(mut self, mut catalogue: watch::Receiver<Catalogue>) -> Self {
+        self.catalogue = catalogue.borrow_and_update().clone();
+        self.changes = Some(catalogue);
+        self
+    }
+
+    /// The runtime, for one connection.
+    pub fn build(self) -> Runtime<B> {
+        Runtime {
+            shared: Arc::new(Shared {
+                backend: self.backend,
+                store: self.store,
+                projection: self.projection,
+                active: self.active,
+                catalogue: Arc::new(Mutex::new(Arc::new(self.catalogue))),
+                changes: self.changes,
+                owners: Mutex::new(HashMap::new()),
+            }),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! A turn as its backend sees it: what it sends becomes the session's history.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+
+use accord_protocol::v1::{
+    ContentBlock, ContentChunk, MessageId, SessionId, SessionUpdate, ToolCallStatus, ToolCallUpdate,
+};
+use serde::Serialize;
+
+use super::chain::Link;
+use super::choice::Choice;
+use super::handle::SessionHandle;
+use super::owner::{Core, raw};
+use super::pen::{Kind, Pen};
+use crate::client::{Client, ClientError};
+use crate::fence::Fence;
+use crate::handler::Error;
+use crate::permission::{Decision, Question, announcement};
+use crate::store::{Record, TurnEnd};
+use crate::turn::Turn as WireTurn;
+
+/// A running turn. Clones are the same turn, may be used from any thread, and refuse everything once it has ended.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    wire: WireTurn,
+    core: Arc<Core>,
+    choice: Choice,
+    pen: tokio::sync::Mutex<Pen>,
+    fence: Fence,
+}
+
+impl Turn {
+    pub(super) fn new(wire: WireTurn, core: Arc<Core>, choice: Choice) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                wire,
+                core,
+                choice,
+                pen: tokio::sync::Mutex::default(),
+                fence: Fence::default(),
+            }),
+        }
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> &SessionId {
+        &self.inner.core.id
+    }
+
+    /// The session, for what outlives the turn.
+    pub fn session(&self) -> SessionHandle {
+        SessionHandle { core: Arc::clone(&self.inner.core) }
+    }
+
+    /// The session's working directory, absolute and without links.
+    pub fn cwd(&self) -> &Path {
+        &self.inner.core.cwd
+    }
+
+    /// What the turn was admitted with; changes meanwhile are for the next one.
+    pub fn choice(&self) -> &Choice {
+        &self.inner.choice
+    }
+
+    /// The prompt's blocks as they came.
+    pub fn blocks(&self) -> &[ContentBlock] {
+        self.inner.wire.blocks()
+    }
+
+    /// The prompt's text blocks, a line break between them.
+    pub fn text(&self) -> String {
+        self.inner.wire.text()
+    }
+
+    /// Writes a piece of the agent's message. Pieces without anything else between them are one message.
+    ///
+    /// # Errors
+    /// `-32800` after a cancel, so that a backend that only writes `?` stops by itself; or the turn is over.
+    ///
+    /// # Cancel safety
+    /// The piece is written whole or not at all.
+    pub async fn say(&self, text: impl Into<String> + Send) -> Result<(), Error> {
+        self.unless_cancelled()?;
+        self.piece(Kind::Message, &text.into(), None).await
+    }
+
+    /// Writes a piece of the agent's reasoning.
+    ///
+    /// # Errors
+    /// As [`say`](Self::say).
+    ///
+    /// # Cancel safety
+    /// As [`say`](Self::say).
+    pub async fn think(&self, text: impl Into<String> + Send) -> Result<(), Error> {
+        self.unless_cancelled()?;
+        self.piece(Kind::Thought, &text.into(), None).await
+    }
+
+    /// Anything else that happens; it is stored and sent, as the projection shows it, after a cancel too.
+    ///
+    /// Text chunks are pieces of the message that their message id names.
+    ///
+    /// # Errors
+    /// The turn is over.
+    ///
+    /// # Cancel safety
+    /// The update is handed over whole or not at all.
+    pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), Error> {
+        match update.into() {
+            SessionUpdate::AgentMessageChunk(chunk) if is_piece(&chunk) => {
+                self.piece_of(Kind::Message, &chunk).await
+            }
+            SessionUpdate::AgentThoughtChunk(chunk) if is_piece(&chunk) => {
+                self.piece_of(Kind::Thought, &chunk).await
+            }
+            update => {
+                let _inside = self.inner.fence.enter().ok_or_else(over)?;
+                let mut pen = self.inner.pen.lock().await;
+                self.whole(pen.lift()).await?;
+                self.inner.core.happen(update, Some(&self.inner.wire)).await
+            }
+        }
+    }
+
+    /// Asks the person for permission, once everything that was sent before is on its way. The tool call is announced
+    /// first if that has not happened in this turn.
+    ///
+    /// # Errors
+    /// The turn is over. A refusal is not an error, nor is a cancel.
+    ///
+    /// # Cancel safety
+    /// Dropping the future withdraws the question.
+    pub async fn ask(&self, question: Question) -> Result<Decision, Error> {
+        self.drain().await?;
+        if !self.is_cancelled() && !self.inner.wire.knows(question.call()) {
+            self.update(announcement(question.update())).await?;
+            self.drain().await?;
+        }
+        Ok(self.inner.wire.ask(question).await?)
+    }
+
+    /// Remembers something of the backend's own. It is on the disk when the turn has ended, however it ends.
+    ///
+    /// # Errors
+    /// The turn is over, or the value does not serialise.
+    ///
+    /// # Cancel safety
+    /// The record is handed over whole or not at all.
+    pub async fn record(&self, value: &(impl Serialize + Sync)) -> Result<(), Error> {
+        let record = Record::Backend(raw(value)?);
+        let _inside = self.inner.fence.enter().ok_or_else(over)?;
+        self.inner.core.chain.push(Link::store([record])).await;
+        Ok(())
+    }
+
+    /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
+    pub fn client(&self) -> Client {
+        self.inner.wire.client()
+    }
+
+    /// Whether the turn has been cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.inner.wire.is_cancelled()
+    }
+
+    /// Returns when the turn is cancelled.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn cancelled(&self) {
+        self.inner.wire.cancelled().await;
+    }
+
+    /// Waits for something unless the turn is cancelled first.
+    ///
+    /// # Errors
+    /// `-32800`; the future is dropped then.
+    ///
+    /// # Cancel safety
+    /// As the future itself.
+    pub async fn or_cancelled<T>(&self, future: impl Future<Output = T> + Send) -> Result<T, Error> {
+        Ok(self.inner.wire.or_cancelled(future).await?)
+    }
+
+    /// Ends the turn: what is open ends, what happened is stored, and then the client has been told everything.
+    pub(super) async fn end(&self, stop: &str) -> Result<(), Error> {
+        let Inner { wire, core, pen, fence, .. } = &*self.inner;
+        fence.close().await;
+        self.whole(pen.lock().await.lift()).await?;
+        core.chain.drain().await?;
+        for call in wire.take_open_calls() {
+            let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
+            core.happen(failed.into(), Some(wire)).await?;
+        }
+        let end = TurnEnd::new(stop, super::now()).title(core.title());
+        Ok(core.chain.commit(Link::store([Record::TurnEnd(end)])).await?)
+    }
+
+    /// Puts the prompt into the history. The client knows what it said, so it is not sent.
+    pub(super) async fn begin(&self) -> Result<(), Error> {
+        let id = MessageId::from(uuid::Uuid::now_v7().to_string());
+        let records = self.blocks().iter().map(|block| {
+            let chunk = ContentChunk::new(block.clone()).message_id(id.clone());
+            Ok(Record::Update(raw(&SessionUpdate::UserMessageChunk(chunk))?))
+        });
+        let records = records.collect::<Result<Vec<_>, Error>>()?;
+        self.inner.core.chain.push(Link::store(records)).await;
+        Ok(())
+    }
+
+    async fn drain(&self) -> Result<(), Error> {
+        let _inside = self.inner.fence.enter().ok_or_else(over)?;
+        self.whole(self.inner.pen.lock().await.lift()).await?;
+        Ok(self.inner.core.chain.drain().await?)
+    }
+
+    async fn piece_of(&self, kind: Kind, chunk: &ContentChunk) -> Result<(), Error> {
+        match &chunk.content {
+            ContentBlock::Text(text) => self.piece(kind, &text.text, chunk.message_id.get()).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn piece(&self, kind: Kind, text: &str, id: Option<&MessageId>) -> Result<(), Error> {
+        let _inside = self.inner.fence.enter().ok_or_else(over)?;
+        let mut pen = self.inner.pen.lock().await;
+        let (whole, piece) = pen.write(kind, text, id);
+        self.whole(whole).await?;
+        if self.inner.core.projection.shows_pieces() {
+            self.inner.core.chain.push(Link::send(piece).in_turn(&self.inner.wire)).await;
+        }
+        Ok(())
+    }
+
+    /// Stores a whole message, and sends it to those who have not seen its pieces.
+    async fn whole(&self, message: Option<SessionUpdate>) -> Result<(), Error> {
+        let Some(message) = message else { return Ok(()) };
+        let mut link = Link::store([Record::Update(raw(&message)?)]).in_turn(&self.inner.wire);
+        link.send = (!self.inner.core.projection.shows_pieces()).then_some(message);
+        self.inner.core.chain.push(link).await;
+        Ok(())
+    }
+
+    fn unless_cancelled(&self) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}
+
+/// Text without anything attached can be joined to the text before it.
+fn is_piece(chunk: &ContentChunk) -> bool {
+    match &chunk.content {
+        ContentBlock::Text(text) => {
+            chunk.meta.is_absent() && text.meta.is_absent() && text.annotations.is_absent()
+        }
+        _ => false,
+    }
+}
+
+fn over() -> Error {
+    ClientError::Ended.into()
+}
