@@ -82,7 +82,7 @@ struct LaneState<T> {
     queue: VecDeque<T>,
     /// Bytes in the queue.
     queued: usize,
-    /// Bytes in the consumer's hands: what it took last and may not have used yet.
+    /// Bytes of the batch that the consumer is working through.
     lent: usize,
     full: bool,
     consumer: Option<Waker>,
@@ -191,21 +191,35 @@ impl<T> LaneReceiver<T> {
 
     /// The next item, as [`LaneReceiver::next`].
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        if let Some(item) = self.taken.pop_front() {
+        if let Some(item) = self.take() {
             return Poll::Ready(Some(item));
         }
         let mut state = lock(&self.lane.state);
         std::mem::swap(&mut state.queue, &mut self.taken);
         state.lent = std::mem::take(&mut state.queued);
         self.lane.weigh(&mut state);
-        match self.taken.pop_front() {
-            Some(item) => Poll::Ready(Some(item)),
-            None if state.closed => Poll::Ready(None),
-            None => {
-                state.consumer = Some(cx.waker().clone());
-                Poll::Pending
-            }
+        if self.taken.is_empty() && !state.closed {
+            state.consumer = Some(cx.waker().clone());
+            return Poll::Pending;
         }
+        drop(state);
+        Poll::Ready(self.take())
+    }
+
+    /// An item of the last batch. With the last of them the batch is used up: a consumer that then waits for
+    /// something else must not hold up the reading.
+    fn take(&mut self) -> Option<T> {
+        let item = self.taken.pop_front()?;
+        if self.taken.is_empty() {
+            self.used_up();
+        }
+        Some(item)
+    }
+
+    fn used_up(&self) {
+        let mut state = lock(&self.lane.state);
+        state.lent = 0;
+        self.lane.weigh(&mut state);
     }
 
     /// Everything that is there, at least one item, or nothing once the lane has ended.
@@ -215,6 +229,7 @@ impl<T> LaneReceiver<T> {
     pub async fn next_batch(&mut self) -> Option<VecDeque<T>> {
         let first = self.next().await?;
         self.taken.push_front(first);
+        self.used_up();
         Some(std::mem::take(&mut self.taken))
     }
 

@@ -146,7 +146,9 @@ fn finish(seed: u64, dice: &mut Dice, agent: &mut End, client: &mut End) {
             _ => end.peer.end().collect(),
         };
         assert!(!complete || lost.is_empty(), "seed {seed}: all was answered");
-        lost.into_iter().for_each(|waiter| end.settled(waiter));
+        for waiter in lost {
+            end.settled(waiter);
+        }
         assert!((0..end.asked_count).all(|waiter| end.outcomes.get(&waiter) == Some(&1)), "seed {seed}");
         assert!(end.peer.request("_late", &(), 0).is_err(), "seed {seed}");
     }

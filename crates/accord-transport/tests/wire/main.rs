@@ -3,6 +3,7 @@
 mod calls;
 #[cfg(unix)]
 mod children;
+mod flow;
 mod lines;
 mod order;
 mod support;
