@@ -6,4 +6,6 @@ mod children;
 mod flow;
 mod lines;
 mod order;
+#[cfg(unix)]
+mod stdio;
 mod support;
