@@ -87,7 +87,10 @@ async fn a_narrow_pipe_and_a_lane_of_one_keep_order() {
     });
     let (sender, mut answered) = mpsc::unbounded_channel();
     let prompt = Prompt::default();
-    client.start_patient(&prompt, move |outcome| drop(sender.send(outcome.is_ok()))).await.expect("sent");
+    client
+        .start_patient(&prompt, move |outcome| sender.send(outcome.is_ok()).expect("awaited"))
+        .await
+        .expect("sent");
     for n in 0..500 {
         let update = within(updates.next()).await.expect("every update comes");
         assert_eq!(update.notification, chunk(&n.to_string()));

@@ -3,7 +3,11 @@
 mod calls;
 #[cfg(unix)]
 mod children;
+#[cfg(unix)]
+mod fixture;
 mod flow;
+#[cfg(unix)]
+mod groups;
 mod lines;
 mod order;
 #[cfg(unix)]
