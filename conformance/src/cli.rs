@@ -3,6 +3,7 @@
 mod agent;
 mod args;
 mod catalogue;
+mod scenario;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,12 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
+    Command {
+        name: "scenario",
+        about: "play the main job on an agent, twice over one store: accord-conformance scenario [flags] -- COMMAND…",
+        flags: scenario::FLAGS,
+        run: scenario::run,
+    },
     Command {
         name: "agent",
         about: "check an agent: accord-conformance agent [flags] -- COMMAND…",

@@ -4,5 +4,6 @@ pub mod cli;
 pub mod mcp_server;
 mod report;
 mod say;
+mod scenario;
 mod tee;
 pub mod wire;

@@ -3,6 +3,7 @@
 
 mod bench;
 mod cargo;
+mod conformance;
 mod coverage;
 mod schema;
 mod test;
@@ -24,6 +25,12 @@ const CHORES: &[Chore] = &[
         arguments: "[--help] [--quick] […]",
         purpose: "the speed of Accord beside a floor and the official SDKs",
         run: bench::run,
+    },
+    Chore {
+        name: "conformance",
+        arguments: "[FLAGS] [-- COMMAND…]",
+        purpose: "the main job on a real agent, run twice, judged from outside",
+        run: conformance::run,
     },
     Chore {
         name: "schema",

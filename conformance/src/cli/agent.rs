@@ -11,12 +11,12 @@ use crate::wire::process::Launch;
 use crate::wire::requirement::find;
 use crate::wire::run;
 
-const fn flag(name: &'static str, value: &'static str, about: &'static str) -> Flag {
+pub(super) const fn flag(name: &'static str, value: &'static str, about: &'static str) -> Flag {
     Flag { name, value, about }
 }
 
-/// What to say to an agent so that it does something in particular; `{TEXT}`, `{PATH}`, `{TOOL}` and `{JSON}` are filled in.
-pub(super) const FLAGS: &[Flag] = &[
+/// The flags that describe an agent; every command that starts one has them.
+const SUBJECT: [Flag; 22] = [
     flag("prompt-echo", "TEXT", "what to type for an ordinary turn; {TEXT} is what it should say"),
     flag("prompt-slow", "TEXT", "… for a turn of some seconds that can be cancelled"),
     flag("prompt-tool", "TEXT", "… for a tool that needs permission; {PATH} and {TEXT}: the file it writes"),
@@ -24,6 +24,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-stream", "TEXT", "… for a turn of many chunks"),
     flag("prompt-history", "TEXT", "… so that it tells what was said before"),
     flag("prompt-think", "TEXT", "… so that it shows a thought"),
+    flag("prompt-whoami", "TEXT", "… so that it says its model and effort"),
     flag("prompt-read", "TEXT", "… so that it reads the file {PATH}"),
     flag("prompt-run", "TEXT", "… so that it runs {COMMAND}"),
     flag("prompt-ask", "TEXT", "… so that it asks the user with a form"),
@@ -34,15 +35,35 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-limit", "TEXT", "… so that it meets its output limit"),
     flag("prompt-requests", "TEXT", "… so that it meets its limit of model requests"),
     flag("prompt-fail", "TEXT", "… so that its backend fails"),
-    flag("env", "NAME=VALUE", "a variable for the agent; {STATE} is a fresh folder for each check"),
+    flag(
+        "env",
+        "NAME=VALUE",
+        "a variable for the agent; {STATE} is a folder for its sessions, in arguments, too",
+    ),
     flag("cwd", "DIR", "where the agent is started (default: a fresh folder)"),
     flag("timeout", "SECONDS", "the longest an answer may take (default 20)"),
-    flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
     flag("auth", "METHOD", "authenticate with this method first"),
+];
+
+/// The flags that describe an agent, and `own` ones.
+pub(super) const fn with_subject<const OWN: usize, const ALL: usize>(own: [Flag; OWN]) -> [Flag; ALL] {
+    let mut all = [flag("", "", ""); ALL];
+    let mut place = 0;
+    while place < ALL {
+        all[place] = if place < SUBJECT.len() { SUBJECT[place] } else { own[place - SUBJECT.len()] };
+        place += 1;
+    }
+    all
+}
+
+pub(super) const FLAGS: &[Flag] = &OWN;
+
+const OWN: [Flag; 26] = with_subject([
+    flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
     flag("jobs", "N", "checks at a time (default: one a processor)"),
     flag("only", "IDS", "only these requirements, separated by commas; a final * matches the rest"),
     flag("all", "", "show what passed, too"),
-];
+]);
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut subject = subject(args)?;

@@ -1,7 +1,7 @@
 //! Flags and the command after `--`.
 
 /// A flag of a command; an empty `value` means that it takes none.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Flag {
     pub(crate) name: &'static str,
     pub(crate) value: &'static str,
