@@ -8,18 +8,20 @@ mod open;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use accord_protocol::{method::Request, v1::InitializeResponse};
-use accord_transport::{AgentCommand, CallError, End, Gate, Handle};
+use accord_transport::{AgentCommand, CallError, End, Gate, Handle, LaneSender};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
 pub use builder::Builder;
+pub(crate) use builder::Wiring;
 pub use calls::AllSessions;
 
 use crate::{
     Error, Refuse,
     auth::Login,
     router::{Asks, SessionHooks, Sessions},
+    session::Item,
 };
 
 /// A connected agent. Clones share the connection; it is closed when the last of them, and of the sessions and turns
@@ -37,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) asks: Arc<Asks>,
     pub(crate) hooks: Arc<dyn SessionHooks>,
     pub(crate) gate: Gate,
+    /// Where everything of every session goes, in one order, if somebody wants it so.
+    pub(crate) feed: Option<LaneSender<Item>>,
     pub(crate) limits: Limits,
     pub(crate) login: Option<Login>,
     pub(crate) command: Option<AgentCommand>,
@@ -94,6 +98,10 @@ impl Client {
     /// Nothing is lost by dropping the future.
     pub async fn closed(&self) -> End {
         self.shared.handle.closed().await
+    }
+
+    pub(crate) fn cancel_grace(&self) -> Duration {
+        self.shared.limits.cancel_grace
     }
 
     /// Whether the connection has ended or is ending.

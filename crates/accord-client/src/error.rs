@@ -163,6 +163,9 @@ pub enum ConnectError {
     /// The handshake failed in another way.
     #[error("initialize failed: {0}")]
     Handshake(#[source] CallError),
+    /// The byte stream was used for a connection already, and there is no other.
+    #[error("the byte stream to the agent was used already")]
+    StreamUsed,
     /// The registry has no agent of that name.
     #[error("no agent named `{name}` is configured")]
     NotConfigured {

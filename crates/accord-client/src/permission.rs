@@ -4,7 +4,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use accord_protocol::v1::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome,
-    RequestPermissionRequest, SelectedPermissionOutcome, ToolKind,
+    RequestPermissionRequest, SelectedPermissionOutcome, ToolCallUpdate, ToolKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,64 @@ impl Effect {
             PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways => Self::Approve,
             PermissionOptionKind::RejectOnce | PermissionOptionKind::RejectAlways => Self::Deny,
             _ => Self::Unknown,
+        }
+    }
+}
+
+/// A permission question as a runner tells it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Approval {
+    /// Names the question for as long as the runner lives.
+    pub approval_id: String,
+    /// The JSON-RPC id of the request, with quotes if it is a string.
+    pub request_id: String,
+    /// What wants to be run: the call's title, else its kind, else `tool call`.
+    pub tool_name: String,
+    /// The call, with what the agent says of it.
+    pub tool_call: ToolCallUpdate,
+    /// What can be chosen, in the agent's order.
+    pub options: Vec<ApprovalOption>,
+}
+
+/// One of the answers to a permission question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ApprovalOption {
+    /// Names the option.
+    pub option_id: PermissionOptionId,
+    /// What to call it, for people.
+    pub name: String,
+    /// What choosing it does to the call.
+    pub effect: Effect,
+    /// The option's kind as the agent says it, which also tells whether the choice is remembered.
+    pub kind: PermissionOptionKind,
+}
+
+impl Approval {
+    pub(crate) fn of(approval_id: String, request_id: String, request: &RequestPermissionRequest) -> Self {
+        let call = &request.tool_call;
+        let title = call.title.get().filter(|title| !title.is_empty()).cloned();
+        let kind = || call.kind.get().map(ToString::to_string);
+        Self {
+            approval_id,
+            request_id,
+            tool_name: title.or_else(kind).unwrap_or_else(|| "tool call".to_owned()),
+            tool_call: call.clone(),
+            options: request.options.iter().map(ApprovalOption::of).collect(),
+        }
+    }
+}
+
+impl ApprovalOption {
+    fn of(option: &PermissionOption) -> Self {
+        Self {
+            option_id: option.option_id.clone(),
+            name: option.name.clone(),
+            effect: Effect::of(&option.kind),
+            kind: option.kind.clone(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Replay {
 impl Replay {
     pub(crate) fn start(client: Client, request: LoadSessionRequest) -> Self {
         let (sender, receiver) = lane(&client.shared.gate, LANE_LIMIT);
-        let loading = Box::pin(async move { client.open_loaded(&request, sender, None).await });
+        let loading = Box::pin(async move { client.open_loaded(&request, sender).await });
         Self { loading, loaded: None, lane: receiver }
     }
 

@@ -22,11 +22,15 @@ use accord_protocol::{
 };
 use accord_transport::{Call, End, Gate, LaneReceiver, LaneSender, Notification, Service, Update, lane};
 
-use crate::{Handler, elicitation, session::Live};
+use crate::{
+    Handler,
+    elicitation::{self, Input},
+    session::{Item, Live},
+};
 
 pub(crate) use self::{
-    asks::{AskKey, Asks, Question, Reply, Settled},
-    host::{Host, SessionHooks},
+    asks::{AskKey, Asks, Question, Reply, Settled, Settlement},
+    host::{Host, SessionHooks, unwound},
     sessions::Sessions,
 };
 
@@ -38,9 +42,11 @@ pub(crate) struct Router<H> {
     host: Arc<Host<H>>,
     sessions: Arc<Sessions>,
     asks: Arc<Asks>,
-    offered: Arc<ClientCapabilities>,
+    offered: ClientCapabilities,
     offered_methods: Offered,
     gate: Gate,
+    /// Where everything is told in one order, if somebody wants that.
+    feed: Option<LaneSender<Item>>,
     notices: LaneSender<Notification>,
     /// Methods the agent asked for although they are not offered: one warning each.
     warned: BTreeSet<&'static str>,
@@ -67,16 +73,15 @@ impl Offered {
 
 impl<H: Handler> Router<H> {
     pub(crate) fn new(
-        host: Arc<Host<H>>,
-        sessions: Arc<Sessions>,
-        asks: Arc<Asks>,
-        offered: Arc<ClientCapabilities>,
+        (host, sessions, asks): (Arc<Host<H>>, Arc<Sessions>, Arc<Asks>),
+        offered: ClientCapabilities,
         gate: Gate,
+        feed: Option<LaneSender<Item>>,
     ) -> Self {
         let (notices, receiver) = lane(&gate, LANE_LIMIT);
         tokio::spawn(take_notices(Arc::clone(&host), receiver));
         let offered_methods = Offered::of(&offered);
-        Self { host, sessions, asks, offered, offered_methods, gate, notices, warned: BTreeSet::new() }
+        Self { host, sessions, asks, offered, offered_methods, gate, feed, notices, warned: BTreeSet::new() }
     }
 
     fn route(&mut self, call: Call) {
@@ -146,7 +151,7 @@ impl<H: Handler> Router<H> {
         };
         let session = request.session_id.clone();
         let live = self.sessions.get(&session);
-        let question = Question::Permission(request.clone());
+        let (question, bytes) = (Question::Permission(request.clone()), call.bytes());
         let (key, settled, withdrawn) = self.open(Some(session), question, call);
         let Some(live) = live.filter(|live| !live.is_cancelling()) else {
             // A strict agent never recovers from an error here, so also a question nobody can be asked gets an outcome.
@@ -154,7 +159,8 @@ impl<H: Handler> Router<H> {
             return;
         };
         live.heard();
-        let host = (!live.tell_ask(key)).then(|| Arc::clone(&self.host));
+        let told = self.host.permissions.is_none() && self.asks.tell(key, bytes);
+        let host = (!told).then(|| Arc::clone(&self.host));
         self.work_on(key, settled, withdrawn, live, async move {
             match host {
                 Some(host) => Reply::Permission(host.request_permission(request).await),
@@ -175,6 +181,11 @@ impl<H: Handler> Router<H> {
             return call
                 .answer(Err::<(), _>(Error::invalid_params("mode", "a mode that this client offers")));
         }
+        let is_told = self.feed.is_some() && self.host.elicitations.is_none();
+        if let (true, Err(error)) = (is_told, Input::of(&request)) {
+            return call.answer(Err::<(), _>(error));
+        }
+        let bytes = call.bytes();
         let session = elicitation::session_of(&request).cloned();
         let live = session.as_ref().and_then(|session| self.sessions.get(session));
         let is_cancelling = live.as_ref().is_some_and(|live| live.is_cancelling());
@@ -183,7 +194,7 @@ impl<H: Handler> Router<H> {
             self.asks.cancel(key);
             return;
         }
-        let told = live.as_ref().is_some_and(|live| live.tell_ask(key));
+        let told = is_told && self.asks.tell(key, bytes);
         let host = (!told).then(|| Arc::clone(&self.host));
         let work = async move {
             match host {
@@ -292,7 +303,14 @@ impl<H: Handler> Service for Router<H> {
 
     fn notification(&mut self, notification: Notification) {
         let bytes = notification.bytes;
-        self.notices.push(notification, bytes);
+        match &self.feed {
+            Some(feed) if &*notification.method == CompleteElicitationNotification::METHOD => {
+                if let Ok(done) = notification.params::<CompleteElicitationNotification>() {
+                    feed.push(Item::Visited(done.elicitation_id), bytes);
+                }
+            }
+            _ => self.notices.push(notification, bytes),
+        }
     }
 
     fn call(&mut self, call: Call) {
@@ -307,10 +325,14 @@ impl<H: Handler> Service for Router<H> {
         self.gate.poll_ready(cx)
     }
 
-    fn closed(&mut self, _: &End) {
+    fn closed(&mut self, end: &End) {
         self.asks.cancel_everything();
         self.sessions.end();
         self.host.release_all();
+        // Before the handshake there is no connection whose end would matter.
+        if let (Some(feed), true) = (&self.feed, self.sessions.was_agreed()) {
+            feed.push(Item::Gone(Some(end.clone())), 0);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     client::{Shared, offers},
 };
 
-pub(crate) use live::{Item, Live};
+pub(crate) use live::{Item, Live, Received};
 pub use state::SessionState;
 pub use turns::SessionStatus;
 pub(crate) use turns::{Cancel, TurnKey};

@@ -42,7 +42,8 @@ pub struct Canceller {
 impl Turn {
     pub(crate) async fn start(session: Session, prompt: Prompt) -> Result<Self, Error> {
         let (sender, lane) = lane(&session.client.shared.gate, LANE_LIMIT);
-        let begun = begin(&session, prompt, sender).await?;
+        let mut begun = begin(&session, &prompt, sender).await?;
+        begun.send(&session, prompt).await?;
         Ok(Self { session, begun, lane, outcome: None })
     }
 
@@ -69,9 +70,9 @@ impl Turn {
                     Err(TurnError::CancelIgnored { grace: self.session.client.shared.limits.cancel_grace })
                 }
                 Some(Item::Expired(_, limit)) => Err(TurnError::Deadline { limit }),
-                // A question is told through the lane only where somebody wants it there.
-                Some(Item::Ask(_)) => continue,
                 Some(Item::Closed) | None => Err(TurnError::SessionClosed),
+                // The others are told only to whoever takes everything in one lane.
+                Some(_) => continue,
             };
             self.outcome = Some(outcome);
         }

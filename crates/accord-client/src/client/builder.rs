@@ -6,7 +6,9 @@ use accord_protocol::v1::{
     ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
     ProtocolVersion,
 };
-use accord_transport::{AgentCommand, CallError, Connection, Gate, Handle, Options};
+use accord_transport::{
+    AgentCommand, CallError, Connection, End, Gate, Handle, LaneSender, Options, SpawnError,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
@@ -17,6 +19,7 @@ use crate::{
     ConnectError, Elicitations, Files, Handler, Permissions, Refuse, Terminals,
     auth::Login,
     router::{Asks, Host, Router, SessionHooks, Sessions},
+    session::Item,
 };
 
 /// Prepares a connection to an agent.
@@ -29,6 +32,15 @@ pub struct Builder<H = Refuse> {
     limits: Limits,
     login: Option<Login>,
     options: Options,
+    wiring: Option<Wiring>,
+}
+
+/// Where a connection takes everything of its sessions, for whoever wants it in one order.
+#[derive(Debug, Clone)]
+pub(crate) struct Wiring {
+    pub(crate) gate: Gate,
+    pub(crate) feed: LaneSender<Item>,
+    pub(crate) asks: Arc<Asks>,
 }
 
 impl Default for Builder<Refuse> {
@@ -46,6 +58,7 @@ impl Default for Builder<Refuse> {
             },
             login: None,
             options: Options::client(),
+            wiring: None,
         }
     }
 }
@@ -57,9 +70,9 @@ impl<H: Handler> Builder<H> {
     #[must_use]
     pub fn handler<N: Handler>(self, handler: N) -> Builder<N> {
         let Host { permissions, files, terminals, elicitations, .. } = self.host;
-        let host = Host { handler, permissions, files, terminals, elicitations };
-        let Self { info, capabilities, limits, login, options, .. } = self;
-        Builder { host, info, capabilities, limits, login, options }
+        let host = Host { handler: Arc::new(handler), permissions, files, terminals, elicitations };
+        let Self { info, capabilities, limits, login, options, wiring, .. } = self;
+        Builder { host, info, capabilities, limits, login, options, wiring }
     }
 
     /// Answers permission questions.
@@ -157,9 +170,10 @@ impl<H: Handler> Builder<H> {
         self
     }
 
-    #[expect(dead_code, reason = "for the runner")]
-    pub(crate) fn keep_raw(mut self) -> Self {
+    /// Takes everything of every session to one lane, with the messages as they came.
+    pub(crate) fn wired(mut self, wiring: Wiring) -> Self {
         self.options = self.options.keep_raw(true);
+        self.wiring = Some(wiring);
         self
     }
 
@@ -205,19 +219,17 @@ impl<H: Handler> Builder<H> {
         self,
         handle: Handle,
         command: Option<AgentCommand>,
-        start: impl FnOnce(Router<H>) -> Result<(), accord_transport::SpawnError>,
+        start: impl FnOnce(Router<H>) -> Result<(), SpawnError>,
     ) -> Result<Client, ConnectError> {
-        let Self { host, info, capabilities, limits, login, .. } = self;
-        let (sessions, asks, gate) = (Arc::<Sessions>::default(), Arc::<Asks>::default(), Gate::new());
+        let Self { host, info, capabilities, limits, login, wiring, .. } = self;
+        let (gate, feed, asks) = match wiring {
+            Some(Wiring { gate, feed, asks }) => (gate, Some(feed), asks),
+            None => (Gate::new(), None, Arc::new(Asks::new(None))),
+        };
+        let sessions = Arc::<Sessions>::default();
         let host = Arc::new(host);
-        let offered = Arc::new(capabilities.clone());
-        start(Router::new(
-            Arc::clone(&host),
-            Arc::clone(&sessions),
-            Arc::clone(&asks),
-            offered,
-            gate.clone(),
-        ))?;
+        let parts = (Arc::clone(&host), Arc::clone(&sessions), Arc::clone(&asks));
+        start(Router::new(parts, capabilities.clone(), gate.clone(), feed.clone()))?;
 
         let request =
             InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(info);
@@ -229,9 +241,15 @@ impl<H: Handler> Builder<H> {
                 return Err(refusal.with(end));
             }
         };
+        sessions.agree();
+        if let (true, Some(feed)) = (handle.is_closed(), &feed) {
+            // It ended before the line above, so nobody told.
+            feed.push(Item::Gone(Some(handle.closed().await)), 0);
+        }
         let hooks: Arc<dyn SessionHooks> = host;
         let runtime = tokio::runtime::Handle::current();
-        let shared = Shared { handle, agent, sessions, asks, hooks, gate, limits, login, command, runtime };
+        let shared =
+            Shared { handle, agent, sessions, asks, hooks, gate, feed, limits, login, command, runtime };
         Ok(Client { shared: Arc::new(shared) })
     }
 }
@@ -244,7 +262,7 @@ enum HandshakeError {
 }
 
 impl HandshakeError {
-    fn with(self, end: accord_transport::End) -> ConnectError {
+    fn with(self, end: End) -> ConnectError {
         match self {
             Self::Lost => ConnectError::Ended(end),
             Self::Timeout(after) => ConnectError::Timeout { after, end },
@@ -271,6 +289,20 @@ async fn initialize(
     } else {
         let (agent, ours) = (agent.protocol_version.get(), ProtocolVersion::V1.get());
         Err(HandshakeError::Failed(ConnectError::Version { agent, ours }))
+    }
+}
+
+impl<H> Clone for Builder<H> {
+    fn clone(&self) -> Self {
+        Self {
+            host: self.host.clone(),
+            info: self.info.clone(),
+            capabilities: self.capabilities.clone(),
+            limits: self.limits,
+            login: self.login.clone(),
+            options: self.options.clone(),
+            wiring: self.wiring.clone(),
+        }
     }
 }
 

@@ -23,9 +23,6 @@ use crate::{
     session::{Item, Live},
 };
 
-/// Where a session's items go besides its turns: to the handler, or all in one lane to somebody who wants them in order.
-pub(crate) type Feed = Option<LaneSender<Item>>;
-
 impl Client {
     /// Opens a new session; a path alone is its folder.
     ///
@@ -36,7 +33,7 @@ impl Client {
     /// # Cancel safety
     /// Dropping the future tells the agent that nobody waits any more. It may have opened the session all the same.
     pub async fn new_session(&self, request: impl Into<NewSessionRequest>) -> Result<Session, Error> {
-        self.open_new(&request.into(), None).await
+        self.open_new(&request.into()).await
     }
 
     /// Loads a session, and keeps its history for [`Session::take_history`].
@@ -79,10 +76,10 @@ impl Client {
     /// # Cancel safety
     /// As [`Client::new_session`].
     pub async fn resume_session(&self, request: ResumeSessionRequest) -> Result<Session, Error> {
-        self.open_resumed(&request, None).await
+        self.open_resumed(&request).await
     }
 
-    pub(crate) async fn open_new(&self, request: &NewSessionRequest, feed: Feed) -> Result<Session, Error> {
+    pub(crate) async fn open_new(&self, request: &NewSessionRequest) -> Result<Session, Error> {
         let directories = request.additional_directories.as_deref().unwrap_or_default();
         offers::check_session(self.agent(), &request.cwd, directories, &request.mcp_servers)?;
         let roots = roots(&request.cwd, directories);
@@ -90,12 +87,12 @@ impl Client {
         let opening = Arc::new(self.shared.sessions.opening());
         let live = self
             .with_login(|| {
-                let (roots, feed, opening) = (roots.clone(), feed.clone(), Arc::clone(&opening));
+                let (roots, opening) = (roots.clone(), Arc::clone(&opening));
                 // A request on its way must not keep the connection open when everybody has gone.
                 let shared = Arc::downgrade(&self.shared);
                 // The session is known before the next frame is looked at.
                 self.call_in_order(request, false, move |answer| {
-                    let live = shared.upgrade()?.register(answer.session_id, roots, feed);
+                    let live = shared.upgrade()?.register(answer.session_id, roots);
                     live.take_opening(answer.modes, answer.config_options);
                     drop(opening);
                     Some(live)
@@ -107,16 +104,12 @@ impl Client {
         Ok(Session::new(self.clone(), live))
     }
 
-    pub(crate) async fn open_resumed(
-        &self,
-        request: &ResumeSessionRequest,
-        feed: Feed,
-    ) -> Result<Session, Error> {
+    pub(crate) async fn open_resumed(&self, request: &ResumeSessionRequest) -> Result<Session, Error> {
         offers::require(self.agent(), "session/resume", offers::RESUME)?;
         let directories = request.additional_directories.as_deref().unwrap_or_default();
         let servers = request.mcp_servers.as_deref().unwrap_or_default();
         offers::check_session(self.agent(), &request.cwd, directories, servers)?;
-        let known = Known::new(self, &request.session_id, roots(&request.cwd, directories), feed);
+        let known = Known::new(self, &request.session_id, roots(&request.cwd, directories));
         self.with_login(|| {
             let live = Arc::clone(&known.live);
             self.call_in_order(request, false, move |answer| {
@@ -132,11 +125,10 @@ impl Client {
         &self,
         request: &LoadSessionRequest,
         replay: LaneSender<Item>,
-        feed: Feed,
     ) -> Result<Session, Error> {
         self.check_load(request)?;
         let directories = request.additional_directories.as_deref().unwrap_or_default();
-        let known = Known::new(self, &request.session_id, roots(&request.cwd, directories), feed);
+        let known = Known::new(self, &request.session_id, roots(&request.cwd, directories));
         known.live.begin_replay(replay);
         let ending = EndReplay(&known.live);
         self.with_login(|| {
@@ -188,14 +180,13 @@ impl Client {
 }
 
 impl Shared {
-    fn register(&self, id: SessionId, roots: Vec<PathBuf>, feed: Feed) -> Arc<Live> {
-        let asks_in_lane = feed.is_some();
-        let idle = feed.unwrap_or_else(|| {
+    fn register(&self, id: SessionId, roots: Vec<PathBuf>) -> Arc<Live> {
+        let idle = self.feed.clone().unwrap_or_else(|| {
             let (sender, receiver) = lane(&self.gate, LANE_LIMIT);
             Arc::clone(&self.hooks).begin(&id, receiver);
             sender
         });
-        self.sessions.insert(Arc::new(Live::new(id, roots, idle, asks_in_lane)))
+        self.sessions.insert(Arc::new(Live::new(id, roots, idle)))
     }
 }
 
@@ -221,12 +212,12 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(client: &'a Client, id: &SessionId, roots: Vec<PathBuf>, feed: Feed) -> Self {
+    fn new(client: &'a Client, id: &SessionId, roots: Vec<PathBuf>) -> Self {
         if let Some(live) = client.shared.sessions.get(id) {
             live.set_roots(roots);
             return Self { client, live, is_new: false };
         }
-        Self { client, live: client.shared.register(id.clone(), roots, feed), is_new: true }
+        Self { client, live: client.shared.register(id.clone(), roots), is_new: true }
     }
 
     fn keep(mut self) -> Arc<Live> {

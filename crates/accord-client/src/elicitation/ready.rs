@@ -17,7 +17,7 @@ use accord_protocol::{
     },
 };
 
-use super::{Answers, Input, Wanted};
+use super::{Answers, Input, Problem, Wanted};
 
 /// What a person made of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Elicitations {
             return Err(Error::invalid_params("mode", "a mode that this client offers"));
         };
         loop {
-            match response(&input, ask(input.clone()).await) {
+            match input.response(ask(input.clone()).await) {
                 Ok(response) => {
                     self.note_visit(&input, &response);
                     return Ok(response);
@@ -128,21 +128,25 @@ impl Elicitations {
     }
 }
 
-/// The answer to the agent, or what is wrong with the person's answers.
-pub(crate) fn response(
-    input: &Input,
-    reply: InputReply,
-) -> Result<CreateElicitationResponse, Vec<super::Problem>> {
-    let action = match reply {
-        InputReply::Submit(answers) => {
-            let content = input.convert(&answers)?;
-            ElicitationAction::Accept(ElicitationAcceptAction::new().content(content))
-        }
-        InputReply::Visit => ElicitationAction::Accept(ElicitationAcceptAction::new()),
-        InputReply::Decline => ElicitationAction::Decline,
-        InputReply::Cancel => ElicitationAction::Cancel,
-    };
-    Ok(CreateElicitationResponse::new(action))
+impl Input {
+    /// The answer to the agent, or what is wrong with the person's answers.
+    pub(crate) fn response(&self, reply: InputReply) -> Result<CreateElicitationResponse, Vec<Problem>> {
+        let action = match (reply, &self.wanted) {
+            (InputReply::Submit(answers), Wanted::Questions { .. }) => {
+                ElicitationAction::Accept(ElicitationAcceptAction::new().content(self.convert(&answers)?))
+            }
+            // A form that is agreed to is sent with its defaults.
+            (InputReply::Visit, Wanted::Questions { .. }) => ElicitationAction::Accept(
+                ElicitationAcceptAction::new().content(self.convert(&Answers::new())?),
+            ),
+            (InputReply::Submit(_) | InputReply::Visit, Wanted::Visit { .. }) => {
+                ElicitationAction::Accept(ElicitationAcceptAction::new())
+            }
+            (InputReply::Decline, _) => ElicitationAction::Decline,
+            (InputReply::Cancel, _) => ElicitationAction::Cancel,
+        };
+        Ok(CreateElicitationResponse::new(action))
+    }
 }
 
 impl fmt::Debug for Elicitations {

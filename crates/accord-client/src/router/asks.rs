@@ -12,10 +12,10 @@ use accord_protocol::{
         RequestPermissionRequest, RequestPermissionResponse, SessionId,
     },
 };
-use accord_transport::Call;
+use accord_transport::{Call, LaneSender};
 use tokio::sync::oneshot;
 
-use crate::permission;
+use crate::{permission, session::Item};
 
 /// One question, never reused: the agent's ids may repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,6 @@ pub(crate) struct AskKey(pub(crate) u64);
 
 /// What is asked.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "for the runner")]
 pub(crate) enum Question {
     Permission(RequestPermissionRequest),
     Elicitation(CreateElicitationRequest),
@@ -36,10 +35,23 @@ pub(crate) enum Reply {
     Elicitation(Result<CreateElicitationResponse, Error>),
 }
 
+/// How a question was settled.
+#[derive(Debug, Clone)]
+pub(crate) enum Settlement {
+    /// Somebody answered.
+    Answered(Reply),
+    /// Nobody will: the turn was cancelled, the session closed, or the connection ended.
+    Cancelled,
+    /// The agent took it back.
+    Withdrawn,
+}
+
 /// The questions of one connection that have no answer yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Asks {
     open: Mutex<Open>,
+    /// Where questions and their answers are told, in order with the updates, if somebody wants that.
+    feed: Option<LaneSender<Item>>,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +73,10 @@ struct Ask {
 pub(crate) type Settled = oneshot::Receiver<()>;
 
 impl Asks {
+    pub(crate) fn new(feed: Option<LaneSender<Item>>) -> Self {
+        Self { open: Mutex::default(), feed }
+    }
+
     /// Registers a question, before anybody is told of it.
     pub(crate) fn open(
         &self,
@@ -76,16 +92,17 @@ impl Asks {
         (key, settled)
     }
 
-    #[expect(dead_code, reason = "for the runner")]
-    /// What was asked, if it is still open.
-    pub(crate) fn question(&self, key: AskKey) -> Option<Question> {
-        self.lock().asks.get(&key).map(|ask| ask.question.clone())
+    /// Tells of a question in order with the updates, if somebody wants that. False if nobody does.
+    pub(crate) fn tell(&self, key: AskKey, bytes: usize) -> bool {
+        if let Some(feed) = &self.feed {
+            feed.push(Item::Asked(key), bytes);
+        }
+        self.feed.is_some()
     }
 
-    #[expect(dead_code, reason = "for the runner")]
-    /// The JSON-RPC id of the question, as text, if it is still open.
-    pub(crate) fn request_id(&self, key: AskKey) -> Option<String> {
-        self.lock().asks.get(&key).map(|ask| ask.call.id().to_string())
+    /// What was asked, if it is still open.
+    pub(crate) fn look<T>(&self, key: AskKey, look: impl FnOnce(&Question, &Call) -> T) -> Option<T> {
+        self.lock().asks.get(&key).map(|ask| look(&ask.question, &ask.call))
     }
 
     /// Whether any question of the session is open.
@@ -95,33 +112,24 @@ impl Asks {
 
     /// Answers a question. False if it has its answer already.
     pub(crate) fn answer(&self, key: AskKey, reply: Reply) -> bool {
-        let ask = self.lock().asks.remove(&key);
-        let answered = ask.is_some();
-        if let Some(ask) = ask {
+        self.settle(key, |ask| {
+            let settlement = Settlement::Answered(reply.clone());
             ask.answer(reply);
-        }
-        answered
+            settlement
+        })
     }
 
     /// The agent no longer waits for the answer.
     pub(crate) fn withdraw(&self, key: AskKey) -> bool {
-        let ask = self.lock().asks.remove(&key);
-        let withdrawn = ask.is_some();
-        if let Some(ask) = ask {
+        self.settle(key, |ask| {
             ask.call.answer(Err::<(), _>(Error::cancelled()));
-        }
-        withdrawn
+            Settlement::Withdrawn
+        })
     }
 
     /// Answers a question with its kind's way of saying that nobody decided. False if it has its answer already.
     pub(crate) fn cancel(&self, key: AskKey) -> bool {
-        let ask = self.lock().asks.remove(&key);
-        let cancelled = ask.is_some();
-        if let Some(ask) = ask {
-            let reply = ask.question.cancelled();
-            ask.answer(reply);
-        }
-        cancelled
+        self.settle(key, Ask::cancel)
     }
 
     /// Answers every open question of the session with its kind's way of saying that nobody decided.
@@ -135,16 +143,24 @@ impl Asks {
     }
 
     fn cancel_where(&self, chosen: impl Fn(&Ask) -> bool) {
-        // The answers are given after the lock is let go: giving one may wake whoever asks for the next.
-        let mut open = self.lock();
-        let keys: Vec<AskKey> =
-            open.asks.iter().filter(|(_, ask)| chosen(ask)).map(|(key, _)| *key).collect();
-        let cancelled: Vec<Ask> = keys.iter().filter_map(|key| open.asks.remove(key)).collect();
-        drop(open);
-        for ask in cancelled {
-            let reply = ask.question.cancelled();
-            ask.answer(reply);
+        let chosen = |(key, ask): (&AskKey, &Ask)| chosen(ask).then_some(*key);
+        let keys: Vec<AskKey> = self.lock().asks.iter().filter_map(chosen).collect();
+        for key in keys {
+            self.cancel(key);
         }
+    }
+
+    /// The answer is given after the lock is let go: giving it may wake whoever asks for the next.
+    fn settle(&self, key: AskKey, settle: impl FnOnce(Ask) -> Settlement) -> bool {
+        let ask = self.lock().asks.remove(&key);
+        let was_open = ask.is_some();
+        if let Some(ask) = ask {
+            let settlement = settle(ask);
+            if let Some(feed) = &self.feed {
+                feed.push(Item::Settled(key, settlement), 0);
+            }
+        }
+        was_open
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -153,6 +169,12 @@ impl Asks {
 }
 
 impl Ask {
+    fn cancel(self) -> Settlement {
+        let reply = self.question.cancelled();
+        self.answer(reply);
+        Settlement::Cancelled
+    }
+
     fn answer(self, reply: Reply) {
         match reply {
             Reply::Permission(outcome) => {

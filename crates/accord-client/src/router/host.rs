@@ -31,7 +31,7 @@ use crate::{
 /// The handlers of one connection.
 #[derive(Default)]
 pub(crate) struct Host<H> {
-    pub(crate) handler: H,
+    pub(crate) handler: Arc<H>,
     pub(crate) permissions: Option<Permissions>,
     pub(crate) files: Option<Files>,
     pub(crate) terminals: Option<Terminals>,
@@ -68,6 +68,18 @@ impl<H: Handler> SessionHooks for Host<H> {
     }
 }
 
+impl<H> Clone for Host<H> {
+    fn clone(&self) -> Self {
+        Self {
+            handler: Arc::clone(&self.handler),
+            permissions: self.permissions.clone(),
+            files: self.files.clone(),
+            terminals: self.terminals.clone(),
+            elicitations: self.elicitations.clone(),
+        }
+    }
+}
+
 impl<H> fmt::Debug for Host<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Host")
@@ -79,7 +91,7 @@ impl<H> fmt::Debug for Host<H> {
 }
 
 /// Runs a future to its end, or to its panic.
-async fn unwound<F: Future>(future: F) -> Result<F::Output, ()> {
+pub(crate) async fn unwound<F: Future>(future: F) -> Result<F::Output, ()> {
     let mut future = pin!(future);
     // A future that panicked is not polled again, so nothing half done is seen.
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {

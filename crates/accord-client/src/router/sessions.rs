@@ -26,6 +26,8 @@ struct Inner {
     opening: usize,
     held: HashMap<SessionId, Vec<Held>>,
     held_bytes: usize,
+    /// The handshake succeeded: before that there is no connection whose end would matter.
+    agreed: bool,
     ended: bool,
 }
 
@@ -86,6 +88,15 @@ impl Sessions {
             live.closed();
         }
         live
+    }
+
+    /// The handshake succeeded.
+    pub(crate) fn agree(&self) {
+        self.lock().agreed = true;
+    }
+
+    pub(crate) fn was_agreed(&self) -> bool {
+        self.lock().agreed
     }
 
     pub(crate) fn remove(&self, id: &SessionId) {

@@ -7,23 +7,33 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use accord_protocol::v1::{PromptResponse, SessionId, SessionUpdate};
-use accord_transport::{CallError, LaneSender};
+use accord_protocol::v1::{ElicitationId, PromptResponse, SessionId, SessionUpdate};
+use accord_transport::{CallError, End, LaneSender};
 use serde_json::value::RawValue;
 use tokio::{sync::watch, time::Instant};
 
 use super::turns::{Cancel, TurnKey, Turns};
-use crate::{Limit, SessionState, SessionStatus, router::AskKey};
+use crate::{
+    Error, Limit, SessionState, SessionStatus,
+    router::{AskKey, Settlement},
+};
 
 /// One thing that a session's consumer learns, in the order of the wire.
 #[derive(Debug)]
-#[expect(dead_code, reason = "for the runner")]
 #[expect(clippy::large_enum_variant, reason = "nearly all are updates, and they are not boxed one by one")]
 pub(crate) enum Item {
     /// The agent sent an update.
     Update(Received),
-    /// The agent asks something, and wants the question told in order.
-    Ask(AskKey),
+    /// The agent asks something.
+    Asked(AskKey),
+    /// What it asked has its answer.
+    Settled(AskKey, Settlement),
+    /// The agent says that what a page was visited for is done.
+    Visited(ElicitationId),
+    /// A turn is about to be sent.
+    Started(TurnKey),
+    /// The caller of a turn no longer waits for it.
+    Interrupted(TurnKey),
     /// The turn was answered, or can no longer be.
     Ended {
         turn: TurnKey,
@@ -35,14 +45,18 @@ pub(crate) enum Item {
     Overdue(TurnKey),
     /// A limit of the turn passed.
     Expired(TurnKey, Limit),
+    /// A turn that was started was not sent.
+    Unsent(TurnKey, Error),
     /// The session was closed.
     Closed,
+    /// The connection is gone.
+    Gone(Option<End>),
 }
 
 /// An update with what is known of its place.
 #[derive(Debug)]
-#[expect(dead_code, reason = "for the runner")]
 pub(crate) struct Received {
+    pub(crate) session: SessionId,
     pub(crate) update: SessionUpdate,
     pub(crate) turn: Option<TurnKey>,
     pub(crate) replay: bool,
@@ -67,18 +81,11 @@ struct Inner {
     idle: LaneSender<Item>,
     turn: Option<LaneSender<Item>>,
     replay: Option<LaneSender<Item>>,
-    /// Whether questions are told through the lane, in order with the updates.
-    asks_in_lane: bool,
     last_heard: Instant,
 }
 
 impl Live {
-    pub(crate) fn new(
-        id: SessionId,
-        roots: Vec<PathBuf>,
-        idle: LaneSender<Item>,
-        asks_in_lane: bool,
-    ) -> Self {
+    pub(crate) fn new(id: SessionId, roots: Vec<PathBuf>, idle: LaneSender<Item>) -> Self {
         let inner = Inner {
             turns: Turns::default(),
             state: SessionState::default(),
@@ -86,7 +93,6 @@ impl Live {
             idle,
             turn: None,
             replay: None,
-            asks_in_lane,
             last_heard: Instant::now(),
         };
         Self { id, status: watch::Sender::new(SessionStatus::Idle), inner: Mutex::new(inner) }
@@ -103,16 +109,10 @@ impl Live {
             (None, Some(turn)) => (turn, false),
             (None, None) => (&inner.idle, false),
         };
-        lane.push_batched(Item::Update(Received { update, turn, replay, raw }), bytes);
-    }
-
-    /// Tells of a question in order with the updates, where somebody wants it so. False if nobody does.
-    pub(crate) fn tell_ask(&self, key: AskKey) -> bool {
-        let inner = self.lock();
-        if inner.asks_in_lane {
-            inner.current_lane().push(Item::Ask(key), 0);
-        }
-        inner.asks_in_lane
+        lane.push_batched(
+            Item::Update(Received { session: self.id.clone(), update, turn, replay, raw }),
+            bytes,
+        );
     }
 
     /// Opens a turn whose updates and end go to `lane`.

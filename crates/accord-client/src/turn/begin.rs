@@ -23,36 +23,33 @@ pub(crate) struct Begun {
     pub(crate) request: Option<Started>,
 }
 
-/// Starts a turn whose items go to `lane`.
-pub(crate) async fn begin(session: &Session, prompt: Prompt, lane: LaneSender<Item>) -> Result<Begun, Error> {
-    let shared = &session.client.shared;
-    offers::check_prompt(&shared.agent, &prompt.blocks)?;
-    let live = &session.live;
-    let key = loop {
+/// Opens a turn whose items go to `lane`, once the last one's cancelling is over.
+pub(crate) async fn begin(
+    session: &Session,
+    prompt: &Prompt,
+    lane: LaneSender<Item>,
+) -> Result<Begun, Error> {
+    offers::check_prompt(&session.client.shared.agent, &prompt.blocks)?;
+    let live = Arc::clone(&session.live);
+    loop {
         match live.begin_turn(lane.clone()) {
-            Ok(key) => break key,
+            Ok(key) => return Ok(Begun { key, live, request: None }),
             Err(SessionStatus::Cancelling) => session.until_idle(&[SessionStatus::Cancelling]).await?,
             Err(status) => return Err(Misuse::Busy { status }.into()),
         }
-    };
-    let limits = (prompt.deadline.or(shared.limits.turn), prompt.silence.or(shared.limits.silence));
-    let mut turn = Begun { key, live: Arc::clone(live), request: None };
-    turn.send(session, prompt).await?;
-    watch_limits(session, key, limits);
-    Ok(turn)
+    }
 }
 
 impl Begun {
-    async fn send(&mut self, session: &Session, prompt: Prompt) -> Result<(), Error> {
-        let (live, key) = (&self.live, self.key);
+    /// Sends the turn's prompt, unless the turn is cancelled first.
+    pub(crate) async fn send(&mut self, session: &Session, prompt: Prompt) -> Result<(), Error> {
+        let (live, key, shared) = (&self.live, self.key, &session.client.shared);
+        let total = prompt.deadline.or(shared.limits.turn);
+        let silence = prompt.silence.or(shared.limits.silence);
         let mut request = PromptRequest::new(session.id().clone(), prompt.blocks);
         request.meta = prompt.meta;
         let answered = Arc::clone(live);
-        let sending = session
-            .client
-            .shared
-            .handle
-            .start_patient(&request, move |outcome| answered.end_turn(key, outcome));
+        let sending = shared.handle.start_patient(&request, move |outcome| answered.end_turn(key, outcome));
         let outcome = tokio::select! {
             biased;
             // A prompt that waits for room and is cancelled meanwhile is never sent.
@@ -64,8 +61,9 @@ impl Begun {
         };
         self.request = Some(outcome.map_err(|error| Error::of_call("session/prompt", error))?);
         if live.turn_sent(key) {
-            session.client.shared.send_cancel(live, key);
+            shared.send_cancel(live, key);
         }
+        watch_limits(session, key, total, silence);
         Ok(())
     }
 }
@@ -78,7 +76,7 @@ impl Drop for Begun {
     }
 }
 
-fn watch_limits(session: &Session, key: TurnKey, (total, silence): (Option<Duration>, Option<Duration>)) {
+fn watch_limits(session: &Session, key: TurnKey, total: Option<Duration>, silence: Option<Duration>) {
     if total.is_none() && silence.is_none() {
         return;
     }

@@ -3,5 +3,6 @@
 mod cancel;
 mod handshake;
 mod order;
+mod runner;
 mod script;
 mod sessions;

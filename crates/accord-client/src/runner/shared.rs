@@ -1,0 +1,295 @@
+//! What a runner's handles share: its state, its one running prompt, its agent.
+
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use accord_protocol::v1::StopReason;
+use accord_transport::{Gate, LaneSender};
+use tokio::{
+    sync::{oneshot, watch},
+    task::AbortHandle,
+};
+
+use super::{AnswerError, Decision, RunError, RunnerState, builder::Plan, desk::Desk};
+use crate::{
+    Client, Error, Session,
+    elicitation::InputReply,
+    events::CloseReason,
+    router::Asks,
+    session::{Item, TurnKey},
+};
+
+/// What a runner's handles share.
+pub(super) struct Shared {
+    pub(super) plan: Arc<Plan>,
+    pub(super) gate: Gate,
+    pub(super) feed: LaneSender<Item>,
+    pub(super) asks: Arc<Asks>,
+    pub(super) desk: Mutex<Desk>,
+    state: watch::Sender<RunnerState>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+pub(super) struct Inner {
+    pub(super) client: Option<Client>,
+    pub(super) session: Option<Session>,
+    /// Told when the opening that is under way is over.
+    pub(super) opening: Option<watch::Receiver<Option<Result<Session, RunError>>>>,
+    pub(super) opening_task: Option<AbortHandle>,
+    /// The agent could not be started, and is not tried again.
+    pub(super) failed: Option<RunError>,
+    /// Connections whose end is no end of the runner: a login is going to make another.
+    pub(super) replaced: usize,
+    run: Option<Run>,
+}
+
+/// The prompt that is being run.
+struct Run {
+    /// Its turn, once it was admitted.
+    key: Option<TurnKey>,
+    early: watch::Sender<bool>,
+    outcome: Option<oneshot::Sender<Result<StopReason, RunError>>>,
+}
+
+/// The right to run a prompt. Dropped before the outcome is there, it interrupts the turn.
+pub(super) struct Running {
+    shared: Arc<Shared>,
+    early: watch::Receiver<bool>,
+    outcome: Option<oneshot::Receiver<Result<StopReason, RunError>>>,
+}
+
+impl Shared {
+    pub(super) fn new(plan: Arc<Plan>, gate: Gate, feed: LaneSender<Item>) -> Self {
+        let asks = Arc::new(Asks::new(Some(feed.clone())));
+        let state = watch::Sender::new(RunnerState::Idle);
+        Self { plan, gate, feed, asks, desk: Mutex::default(), state, inner: Mutex::default() }
+    }
+
+    pub(super) fn feed(&self) -> LaneSender<Item> {
+        self.feed.clone()
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<RunnerState> {
+        self.state.subscribe()
+    }
+
+    pub(super) fn client(&self) -> Option<Client> {
+        self.lock().client.clone()
+    }
+
+    pub(super) fn open_session(&self) -> Option<Session> {
+        self.lock().session.clone()
+    }
+
+    /// Takes the runner for one prompt.
+    pub(super) fn enter(self: &Arc<Self>) -> Result<Running, RunError> {
+        self.step(|state| match state {
+            RunnerState::Idle => Ok(RunnerState::Running),
+            RunnerState::Running => Err(RunError::AlreadyRunning),
+            RunnerState::Closing => Err(RunError::Closing),
+            RunnerState::Closed(reason) => Err(RunError::Closed(reason)),
+        })?;
+        let (early_sender, early) = watch::channel(false);
+        let (outcome_sender, outcome) = oneshot::channel();
+        self.lock().run = Some(Run { key: None, early: early_sender, outcome: Some(outcome_sender) });
+        Ok(Running { shared: Arc::clone(self), early, outcome: Some(outcome) })
+    }
+
+    /// The turn was admitted: it is told as started, unless it was interrupted before. False if it was.
+    pub(super) fn started(&self, key: TurnKey) -> bool {
+        let mut inner = self.lock();
+        match &mut inner.run {
+            Some(run) if !*run.early.borrow() => {
+                run.key = Some(key);
+                self.feed.push(Item::Started(key), 0);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn was_started(&self) -> bool {
+        self.lock().run.as_ref().is_some_and(|run| run.key.is_some())
+    }
+
+    /// A turn that was told as started could not be sent after all.
+    pub(super) fn unsent(&self, key: TurnKey, error: Error) {
+        self.feed.push(Item::Unsent(key, error), 0);
+    }
+
+    /// The turn's end was told: its caller learns of it.
+    pub(super) fn finish(&self, key: TurnKey, outcome: Result<StopReason, RunError>) {
+        if let Some(run) = self.lock().run.as_mut().filter(|run| run.key == Some(key)) {
+            run.finish(outcome);
+        }
+    }
+
+    pub(super) fn interrupt(&self) {
+        let mut inner = self.lock();
+        let session = inner.session.clone();
+        match &mut inner.run {
+            Some(run) if run.key.is_none() => {
+                run.early.send_replace(true);
+            }
+            Some(run) => {
+                let first = run.finish(Ok(StopReason::Cancelled));
+                if let (true, Some(key)) = (first, run.key) {
+                    self.feed.push(Item::Interrupted(key), 0);
+                }
+            }
+            None => {}
+        }
+        drop(inner);
+        if let Some(session) = session {
+            session.cancel();
+        }
+    }
+
+    pub(super) fn answer_approval(&self, id: &str, decision: &Decision) -> Result<(), AnswerError> {
+        let (key, reply) = self.desk().decide(id, decision)?;
+        if self.asks.answer(key, reply) { Ok(()) } else { Err(AnswerError::NotOpen { id: id.to_owned() }) }
+    }
+
+    pub(super) fn answer_input(&self, id: &str, reply: InputReply) -> Result<(), AnswerError> {
+        let (key, reply) = self.desk().fill(id, reply)?;
+        if self.asks.answer(key, reply) { Ok(()) } else { Err(AnswerError::NotOpen { id: id.to_owned() }) }
+    }
+
+    pub(super) async fn dispose(self: &Arc<Self>) -> CloseReason {
+        let first = self.step(|state| match state {
+            RunnerState::Idle | RunnerState::Running => Ok(RunnerState::Closing),
+            RunnerState::Closing | RunnerState::Closed(_) => Err(()),
+        });
+        if first.is_ok() {
+            self.interrupt();
+            self.asks.cancel_everything();
+            let client = {
+                let mut inner = self.lock();
+                if let Some(task) = inner.opening_task.take() {
+                    task.abort();
+                }
+                inner.client.clone()
+            };
+            let shared = Arc::clone(self);
+            // A task of its own, so that it goes on when nobody waits for it.
+            tokio::spawn(async move {
+                match client {
+                    Some(client) => {
+                        client.close().await;
+                    }
+                    // There is no connection whose end would be told.
+                    None => shared.feed.push(Item::Gone(None), 0),
+                }
+                shared.close(CloseReason::Killed);
+            });
+        }
+        self.closed().await
+    }
+
+    /// The runner is closed. The first reason wins.
+    pub(super) fn close(&self, reason: CloseReason) -> CloseReason {
+        let mut first = reason;
+        self.state.send_if_modified(|state| match state {
+            RunnerState::Closed(known) => {
+                first = *known;
+                false
+            }
+            open => {
+                *open = RunnerState::Closed(reason);
+                true
+            }
+        });
+        let mut inner = self.lock();
+        if let Some(run) = &mut inner.run {
+            run.finish(Err(RunError::Closed(first)));
+        }
+        first
+    }
+
+    pub(super) async fn closed(&self) -> CloseReason {
+        let mut state = self.watch();
+        loop {
+            if let RunnerState::Closed(reason) = *state.borrow_and_update() {
+                return reason;
+            }
+            // The sender lives in `self`, so there is a change to come.
+            if state.changed().await.is_err() {
+                return CloseReason::Killed;
+            }
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Every change under the lock is whole before anything in it could panic.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One step of the state, or the reason why there is none.
+    fn step<E>(&self, step: impl FnOnce(RunnerState) -> Result<RunnerState, E>) -> Result<(), E> {
+        let mut refused = Ok(());
+        self.state.send_if_modified(|state| match step(*state) {
+            Ok(next) => std::mem::replace(state, next) != next,
+            Err(refusal) => {
+                refused = Err(refusal);
+                false
+            }
+        });
+        refused
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(task) = self.lock().opening_task.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Run {
+    /// Tells the caller, once. False if it was told before.
+    fn finish(&mut self, outcome: Result<StopReason, RunError>) -> bool {
+        // A caller that is gone has interrupted the turn already.
+        self.outcome.take().is_some_and(|caller| caller.send(outcome).is_ok())
+    }
+}
+
+impl Running {
+    /// Ready when the turn is interrupted before it is admitted.
+    pub(super) fn interrupted_early(&self) -> impl Future<Output = ()> + use<> {
+        let mut early = self.early.clone();
+        async move {
+            if early.wait_for(|interrupted| *interrupted).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    pub(super) async fn outcome(mut self) -> Result<StopReason, RunError> {
+        let Some(outcome) = &mut self.outcome else { return Err(RunError::Closing) };
+        let outcome = outcome.await.unwrap_or(Err(RunError::Closed(CloseReason::Crashed)));
+        self.outcome = None;
+        outcome
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let is_under_way = self.outcome.is_some() && self.shared.was_started();
+        if is_under_way {
+            self.shared.interrupt();
+        }
+        self.shared.lock().run = None;
+        let _: Result<(), ()> = self.shared.step(|state| match state {
+            RunnerState::Running => Ok(RunnerState::Idle),
+            _ => Err(()),
+        });
+    }
+}
