@@ -5,5 +5,6 @@ pub mod mcp_server;
 mod report;
 mod say;
 mod scenario;
+pub mod subject;
 mod tee;
 pub mod wire;

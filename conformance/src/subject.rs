@@ -1,0 +1,63 @@
+//! The subject agent: built on `accord-agent` as any agent would be, deterministic, without a key and without a network.
+//!
+//! What a turn does is chosen by the first word of the prompt; the rest is as real as it can be: files are written,
+//! commands run, MCP servers mounted, sessions kept on the disk.
+
+mod backend;
+mod catalogue;
+mod command;
+mod options;
+mod turns;
+
+use std::process::ExitCode;
+
+use accord_agent::runtime::{Active, Projection, Runtime};
+use accord_agent::store::Store;
+use accord_agent::store::jsonl::JsonlStore;
+
+use self::backend::Subject;
+use self::options::Options;
+use crate::say;
+
+/// Serves on stdin and stdout until the client is gone; `args` are the process's own, without its name.
+pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
+    let options = match Options::parse(args) {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            say::err(options::HELP);
+            return ExitCode::SUCCESS;
+        }
+        Err(why) => {
+            say::err(&format!("accord-subject-agent: {why}\n"));
+            return ExitCode::from(2);
+        }
+    };
+    let served = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| runtime.block_on(serve(&options)));
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            say::err(&format!("accord-subject-agent: {why}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(options: &Options) -> Result<(), String> {
+    let mut builder = Runtime::builder(Subject::new())
+        .catalogue(catalogue::catalogue())
+        .projection(options.projection)
+        // An editor wants to see what is open, a controller knows.
+        .active(match options.projection {
+            Projection::Live => Active::Reopenable,
+            _ => Active::Reserved,
+        });
+    if let Some(dir) = &options.state_dir {
+        let store = JsonlStore::open(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        builder = builder.store(Store::start(store).map_err(|error| error.to_string())?);
+    }
+    accord_agent::serve_stdio(builder.build()).await.map_err(|error| error.to_string())
+}

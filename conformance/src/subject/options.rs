@@ -1,0 +1,53 @@
+//! The subject agent's command line.
+
+use std::env;
+use std::path::PathBuf;
+
+use accord_agent::runtime::Projection;
+
+/// The variable that stands for `--state-dir`.
+const STATE_DIR: &str = "ACCORD_STATE_DIR";
+
+pub(super) const HELP: &str = "\
+accord-subject-agent: a scripted agent over stdio
+
+  --state-dir DIR              keep sessions in DIR (or ACCORD_STATE_DIR); without it nothing is kept
+  --projection live|committed  what the client sees: an editor's view (default) or an automation's
+  --help                       this text
+
+The first word of a prompt chooses the turn: ping, echo TEXT, stream N S, think TEXT, tools N, permit N, write PATH TEXT,
+read PATH, run COMMAND, mcp TOOL JSON, ask, slow MS, history, whoami, usage, plan, commands, title TEXT, refuse, limit,
+requests, fail TEXT, panic. Anything else is echoed in a few pieces.
+";
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) state_dir: Option<PathBuf>,
+    pub(super) projection: Projection,
+}
+
+impl Options {
+    /// `None` when help is asked for.
+    pub(super) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
+        let state_dir = env::var_os(STATE_DIR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let mut options = Self { state_dir, projection: Projection::Live };
+        let mut args = args;
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--state-dir" => options.state_dir = Some(value()?.into()),
+                "--projection" => {
+                    options.projection = match value()?.as_str() {
+                        "live" => Projection::Live,
+                        "committed" => Projection::Committed,
+                        _ => return Err("--projection is live or committed".to_owned()),
+                    }
+                }
+                "--help" | "-h" => return Ok(None),
+                _ => return Err(format!("{arg} is not an option; --help lists them")),
+            }
+        }
+        Ok(Some(options))
+    }
+}

@@ -1,0 +1,114 @@
+//! Turns without tools: text, reasoning, what is known about the session.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use accord_agent::protocol::v1::{
+    AvailableCommandsUpdate, Cost, ElicitationSchema, IntegerPropertySchema, Plan, PlanEntry,
+    PlanEntryPriority, PlanEntryStatus, StringPropertySchema, UsageUpdate,
+};
+use accord_agent::runtime::Turn;
+use accord_agent::{Error, Filled};
+
+use crate::subject::backend::{self, Memory};
+
+/// How long a slow turn waits between two words.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// `count` chunks of `size` bytes each.
+pub(super) async fn stream(turn: &Turn, count: usize, size: usize) -> Result<(), Error> {
+    let chunk = "x".repeat(size);
+    for _ in 0..count {
+        turn.say(chunk.as_str()).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn think(turn: &Turn, text: String) -> Result<(), Error> {
+    turn.think(format!("About: {text}")).await?;
+    turn.say(text).await
+}
+
+/// The text in a few pieces, as a model would bring it.
+pub(super) async fn echo(turn: &Turn, text: &str) -> Result<(), Error> {
+    let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+    for piece in words.chunks(words.len().div_ceil(3).max(1)) {
+        turn.say(piece.concat()).await?;
+    }
+    Ok(())
+}
+
+/// A word each beat until the time is up or the turn is cancelled.
+pub(super) async fn slow(turn: &Turn, milliseconds: u64) -> Result<(), Error> {
+    let end = tokio::time::Instant::now() + Duration::from_millis(milliseconds);
+    let mut word = 0;
+    while tokio::time::Instant::now() < end {
+        word += 1;
+        turn.say(format!("word{word} ")).await?;
+        turn.or_cancelled(tokio::time::sleep(BEAT)).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn history(turn: &Turn, memory: &Memory) -> Result<(), Error> {
+    let told = {
+        let turns = memory.turns();
+        let lines = turns.iter().enumerate().map(|(number, said)| format!("\n{}. {said}", number + 1));
+        format!("{} turns{}", turns.len(), lines.collect::<String>())
+    };
+    turn.say(told).await
+}
+
+pub(super) async fn whoami(turn: &Turn) -> Result<(), Error> {
+    let choice = turn.choice();
+    let route = choice.route.as_ref();
+    let (provider, model) = route.map_or(("none", "none"), |route| (&*route.provider, &*route.model));
+    let effort = choice.effort.as_deref().unwrap_or("none");
+    let mode = choice.mode.as_ref().map_or("none", |mode| mode.as_str());
+    turn.say(format!("provider={provider} model={model} effort={effort} mode={mode}")).await
+}
+
+pub(super) async fn usage(turn: &Turn, memory: &Memory) -> Result<(), Error> {
+    let used = 1000 + 100 * memory.turns().len() as u64;
+    turn.update(UsageUpdate::new(used, 200_000_u64).cost(Cost::new(0.25, "USD"))).await
+}
+
+pub(super) async fn plan(turn: &Turn) -> Result<(), Error> {
+    use PlanEntryStatus::{Completed, InProgress, Pending};
+    for statuses in [[InProgress, Pending], [Completed, InProgress], [Completed, Completed]] {
+        let entries = ["Look around", "Do it"].into_iter().zip(statuses);
+        let entries = entries.map(|(what, status)| PlanEntry::new(what, PlanEntryPriority::Medium, status));
+        turn.update(Plan::new(entries.collect::<Vec<_>>())).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn commands(turn: &Turn) -> Result<(), Error> {
+    turn.update(AvailableCommandsUpdate::new(backend::commands())).await
+}
+
+/// A form, where the client has forms.
+pub(super) async fn ask(turn: &Turn) -> Result<(), Error> {
+    let client = turn.client();
+    if !client.has_forms() {
+        return turn.say("this client has no forms").await;
+    }
+    let colours = ["red", "green"].map(str::to_owned);
+    let schema = ElicitationSchema::new()
+        .title("A few questions")
+        .properties(BTreeMap::from([
+            ("colour".to_owned(), StringPropertySchema::new().title("Colour").r#enum(colours).into()),
+            ("count".to_owned(), IntegerPropertySchema::new().title("Count").minimum(1).maximum(9).into()),
+        ]))
+        .required(["colour".to_owned()]);
+    match client.fill_in("Which colour, and how many?", schema).await {
+        Ok(Filled::Accepted(values)) => {
+            let told = serde_json::to_string(&values).map_err(|error| Error::internal(error.to_string()))?;
+            turn.say(format!("accepted {told}")).await
+        }
+        Ok(Filled::Declined) => turn.say("declined").await,
+        Ok(_) if turn.is_cancelled() => Err(Error::cancelled()),
+        Ok(_) => turn.say("cancelled").await,
+        Err(error) => turn.say(format!("no proper answer: {error}")).await,
+    }
+}

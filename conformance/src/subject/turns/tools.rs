@@ -1,0 +1,271 @@
+//! Turns with tools, which really do what they say, in the session's directory and nowhere else.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::Stdio;
+
+use accord_agent::protocol::v1::{
+    ContentBlock, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus,
+    ToolCallUpdate, ToolKind,
+};
+use accord_agent::runtime::Turn;
+use accord_agent::{ClientError, Command, Decision, Error, Question};
+use serde_json::json;
+use tokio::process;
+
+use crate::subject::catalogue::AUTO;
+
+/// About how much text the diff of a `tools` turn holds.
+const DIFF_BYTES: usize = 2000;
+/// A command's output is shown up to here.
+const SHOWN: usize = 64 << 10;
+
+/// A tool call that is going on.
+pub(super) struct Tool<'t> {
+    turn: &'t Turn,
+    call: ToolCall,
+}
+
+impl<'t> Tool<'t> {
+    /// Announces the call, pending.
+    pub(super) async fn announce(turn: &'t Turn, call: ToolCall) -> Result<Self, Error> {
+        turn.update(call.clone().status(ToolCallStatus::Pending)).await?;
+        Ok(Self { turn, call })
+    }
+
+    /// Whether it may run: asks, unless the mode says not to. A refusal ends the call.
+    pub(super) async fn may_run(&self, operation: &str) -> Result<bool, Error> {
+        let asks = self.turn.choice().mode.as_ref().is_none_or(|mode| mode.as_str() != AUTO);
+        if asks {
+            let question = Question::new(self.call.clone()).operation(operation);
+            let decision = self.turn.ask(question).await?;
+            if !decision.is_allowed() {
+                let why = if decision == Decision::Cancelled { "cancelled" } else { "not allowed" };
+                self.fail(why).await?;
+                return Ok(false);
+            }
+        }
+        self.update(self.news().status(ToolCallStatus::InProgress)).await?;
+        Ok(true)
+    }
+
+    pub(super) async fn complete(
+        &self,
+        content: Vec<ToolCallContent>,
+        output: serde_json::Value,
+    ) -> Result<(), Error> {
+        self.update(
+            self.news().status(ToolCallStatus::Completed).content(content).raw_output(json_of(&output)?),
+        )
+        .await
+    }
+
+    pub(super) async fn fail(&self, why: &str) -> Result<(), Error> {
+        let content: Vec<ToolCallContent> = vec![ContentBlock::text(why).into()];
+        self.update(self.news().status(ToolCallStatus::Failed).content(content)).await
+    }
+
+    pub(super) fn news(&self) -> ToolCallUpdate {
+        ToolCallUpdate::new(self.call.tool_call_id.clone())
+    }
+
+    pub(super) async fn update(&self, news: ToolCallUpdate) -> Result<(), Error> {
+        self.turn.update(news).await
+    }
+}
+
+/// A call with an id of its own, its name and its input.
+pub(super) fn call(
+    name: &str,
+    title: impl Into<String>,
+    kind: ToolKind,
+    input: &serde_json::Value,
+) -> Result<ToolCall, Error> {
+    let id = format!("call_{}", uuid::Uuid::now_v7().simple());
+    Ok(ToolCall::new(id, title).name(name.to_owned()).kind(kind).raw_input(json_of(input)?))
+}
+
+fn json_of(value: &serde_json::Value) -> Result<accord_agent::protocol::open::Json, Error> {
+    accord_agent::protocol::open::Json::new(value).map_err(|error| Error::internal(error.to_string()))
+}
+
+/// `count` calls, each completed at once with a diff.
+pub(super) async fn tools(turn: &Turn, count: usize) -> Result<(), Error> {
+    let (old, new) = ("old line\n".repeat(DIFF_BYTES / 18), "new line\n".repeat(DIFF_BYTES / 18));
+    let path = turn.cwd().join("file.txt");
+    for number in 0..count {
+        let announced = call("edit", format!("Edit {number}"), ToolKind::Edit, &json!({"number": number}))?;
+        let id = announced.tool_call_id.clone();
+        turn.update(announced).await?;
+        let diff = Diff::new(path.clone(), new.clone()).old_text(old.clone());
+        let done = ToolCallUpdate::new(id).status(ToolCallStatus::Completed);
+        turn.update(done.content([ToolCallContent::from(diff)])).await?;
+    }
+    Ok(())
+}
+
+/// `count` questions, one after the other, each about a call of its own.
+pub(super) async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
+    for number in 0..count {
+        let call = call("permit", format!("Permit {number}"), ToolKind::Other, &json!({"number": number}))?;
+        let id = call.tool_call_id.clone();
+        let decision = turn.ask(Question::new(call)).await?;
+        if decision == Decision::Cancelled {
+            return Err(Error::cancelled());
+        }
+        let status = if decision.is_allowed() { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
+        turn.update(ToolCallUpdate::new(id).status(status)).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn write(turn: &Turn, path: &str, text: String) -> Result<(), Error> {
+    let input = json!({"path": path, "text": text});
+    let call = call("write", format!("Write {path}"), ToolKind::Edit, &input)?;
+    let Some(full) = inside(turn.cwd(), path) else {
+        let tool = Tool::announce(turn, call).await?;
+        return tool.fail("the path is outside the session's directory").await;
+    };
+    let call = call.locations(vec![ToolCallLocation::new(full.clone())]);
+    let tool = Tool::announce(turn, call).await?;
+    if !tool.may_run(&format!("write {}", full.display())).await? {
+        return Ok(());
+    }
+    let client = turn.client();
+    let old = if client.reads_files() {
+        // A file that is not there has no old text.
+        client.read_text_file(&full).await.ok()
+    } else {
+        std::fs::read_to_string(&full).ok()
+    };
+    let written = if client.writes_files() {
+        client.write_text_file(&full, text.clone()).await.map_err(|error| error.to_string())
+    } else {
+        write_file(&full, &text).map_err(|error| error.to_string())
+    };
+    match written {
+        Ok(()) => {
+            let mut diff = Diff::new(full, text.clone());
+            diff.old_text = old.into();
+            tool.complete(vec![diff.into()], json!({"bytes": text.len()})).await
+        }
+        Err(why) => tool.fail(&why).await,
+    }
+}
+
+pub(super) async fn read(turn: &Turn, path: &str) -> Result<(), Error> {
+    let call = call("read", format!("Read {path}"), ToolKind::Read, &json!({"path": path}))?;
+    let tool = Tool::announce(turn, call).await?;
+    let Some(full) = inside(turn.cwd(), path) else {
+        return tool.fail("the path is outside the session's directory").await;
+    };
+    tool.update(tool.news().status(ToolCallStatus::InProgress)).await?;
+    let client = turn.client();
+    let read = if client.reads_files() {
+        client.read_text_file(&full).await.map_err(|error| error.to_string())
+    } else {
+        std::fs::read_to_string(&full).map_err(|error| error.to_string())
+    };
+    match read {
+        Ok(text) => {
+            let content: Vec<ToolCallContent> = vec![ContentBlock::text(text.clone()).into()];
+            tool.complete(content, json!({"text": text})).await?;
+            turn.say(text).await
+        }
+        Err(why) => tool.fail(&why).await,
+    }
+}
+
+/// A command line for the shell: in the client's terminal if it has any, else here.
+pub(super) async fn run(turn: &Turn, line: &str) -> Result<(), Error> {
+    let call = call("run", format!("Run {line}"), ToolKind::Execute, &json!({"command": line}))?;
+    let tool = Tool::announce(turn, call).await?;
+    if !tool.may_run(&format!("run {line}")).await? {
+        return Ok(());
+    }
+    let ran = if turn.client().has_terminals() {
+        in_terminal(turn, &tool, line).await
+    } else {
+        here(turn, line).await
+    };
+    match ran {
+        Ok((output, code)) => {
+            let content: Vec<ToolCallContent> = vec![ContentBlock::text(output.clone()).into()];
+            if code == Some(0) {
+                tool.complete(content, json!({"output": output, "code": code})).await
+            } else {
+                let failed = tool.news().status(ToolCallStatus::Failed).content(content);
+                tool.update(failed.raw_output(json_of(&json!({"output": output, "code": code}))?)).await
+            }
+        }
+        Err(_) if turn.is_cancelled() => Err(Error::cancelled()),
+        Err(why) => tool.fail(&why).await,
+    }
+}
+
+async fn in_terminal(turn: &Turn, tool: &Tool<'_>, line: &str) -> Result<(String, Option<i64>), String> {
+    let command = Command::new("sh").args(["-c", line]).cwd(turn.cwd()).output_limit(SHOWN as u64);
+    let told = |error: ClientError| error.to_string();
+    let terminal = turn.client().create_terminal(command).await.map_err(told)?;
+    // Shown before it is released; what is released can only be shown where it was shown before.
+    let shown = tool.news().content([ToolCallContent::Terminal(Terminal::new(terminal.id()))]);
+    tool.update(shown).await.map_err(|error| error.to_string())?;
+    let exit = terminal.wait().await.map_err(told)?;
+    let output = terminal.output().await.map_err(told)?;
+    Ok((output.text, exit.exit_code.get().map(|code| i64::from(*code))))
+}
+
+async fn here(turn: &Turn, line: &str) -> Result<(String, Option<i64>), String> {
+    let mut command = process::Command::new("sh");
+    command
+        .args(["-c", line])
+        .current_dir(turn.cwd())
+        .stdin(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true);
+    let child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+    let group = KillGroup(child.id());
+    let output = turn.or_cancelled(child.wait_with_output()).await.map_err(|error| error.to_string())?;
+    let output = output.map_err(|error| error.to_string())?;
+    group.ended();
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    text.truncate((0..=SHOWN.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0));
+    Ok((text, output.status.code().map(i64::from)))
+}
+
+/// Ends a command with everything it started.
+struct KillGroup(Option<u32>);
+
+impl KillGroup {
+    fn ended(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for KillGroup {
+    fn drop(&mut self) {
+        let group = self.0.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(group) = group {
+            // Gone already is as good.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(above) = path.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    std::fs::write(path, text)
+}
+
+/// The path, if it is inside the directory, links resolved as far as there is something to resolve.
+fn inside(cwd: &Path, path: &str) -> Option<PathBuf> {
+    if path.is_empty() || Path::new(path).components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let full = cwd.join(path);
+    let physical = full.ancestors().find_map(|above| above.canonicalize().ok())?;
+    (full.starts_with(cwd) && physical.starts_with(cwd)).then_some(full)
+}
