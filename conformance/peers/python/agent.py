@@ -41,7 +41,7 @@ class Agent:
         return InitializeResponse(protocol_version=protocol_version, agent_capabilities=AgentCapabilities())
 
     async def new_session(self, cwd, mcp_servers=None, **_):
-        return NewSessionResponse(session_id=f"session-{next(self.numbers)}")
+        return NewSessionResponse(session_id=f"sess-{next(self.numbers)}")
 
     async def prompt(self, prompt, session_id, **_):
         words = prompt[0].text

@@ -49,6 +49,6 @@ async function turn({ client, params: { sessionId, prompt } }) {
 
 agent({ name: "typescript-agent" })
   .onRequest(methods.agent.initialize, ({ params }) => ({ protocolVersion: params.protocolVersion, agentCapabilities: {} }))
-  .onRequest(methods.agent.session.new, () => ({ sessionId: `session-${++sessions}` }))
+  .onRequest(methods.agent.session.new, () => ({ sessionId: `sess-${++sessions}` }))
   .onRequest(methods.agent.session.prompt, turn)
   .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

@@ -10,6 +10,7 @@ pub mod agent;
 pub mod bars;
 pub mod client;
 pub mod frame;
+pub mod instructions;
 pub mod lines;
 pub mod options;
 pub mod process;

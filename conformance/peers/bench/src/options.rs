@@ -11,7 +11,8 @@ pub const USAGE: &str = "\
 accord-bench --agent NAME=COMMAND… --client NAME=COMMAND… [OPTIONS]
   --agent NAME=COMMAND    an agent to time; may be given again
   --client NAME=COMMAND   a client to time; may be given again
-  --suite NAMES           of agent, client, start, stall, slow, with commas, or all (default agent,client,start)
+  --suite NAMES           of agent, client, start, stall, slow, agent-instructions, client-instructions (these need
+                          valgrind), with commas, or all (default agent,client,start)
   --work WORK             only this work, such as 'stream 1000 64'; may be given again
   --rounds N              how often each is run (default 5)
   --quick                 a tenth of each work, three rounds
@@ -140,7 +141,7 @@ mod tests {
     fn arguments_are_read() {
         let options = parse("--agent|a=/bin/a --fast|--work|stream 10 64|--suite|all|--quick").unwrap();
         assert_eq!(options.agents[0].command, "/bin/a --fast");
-        assert_eq!((options.rounds, options.suites.len()), (3, 5));
+        assert_eq!((options.rounds, options.suites.len()), (3, 7));
         assert!(parse("--agent|a").is_err());
         assert!(parse("--agent|a=b|--nonsense").is_err());
         assert!(parse("--quick").is_err());

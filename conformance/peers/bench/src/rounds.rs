@@ -8,13 +8,14 @@ use serde::{Serialize, Serializer};
 use crate::{
     agent,
     client::{self, Pace},
+    instructions,
     options::{Options, Peer},
     sample::{Metric, Sample},
     work::Work,
 };
 
 /// How long a run may take.
-const LIMIT: Duration = Duration::from_secs(300);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 /// For how long nothing is read of an agent that should stop writing.
 const STALL: Duration = Duration::from_secs(12);
 /// The run whose processor time is taken as a client's start and end.
@@ -22,7 +23,7 @@ const EMPTY: Work = Work::Stream(1, 64);
 
 /// A group of works that measure the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Suite {
     /// Agents at work.
     Agent,
@@ -34,11 +35,23 @@ pub enum Suite {
     Stall,
     /// Clients whose handler is slow.
     Slow,
+    /// The instructions of agents at work, counted by valgrind.
+    AgentInstructions,
+    /// The instructions of clients at work, counted by valgrind.
+    ClientInstructions,
 }
 
 impl Suite {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 5] = [Self::Agent, Self::Client, Self::Start, Self::Stall, Self::Slow];
+    pub const ALL: [Self; 7] = [
+        Self::Agent,
+        Self::Client,
+        Self::Start,
+        Self::Stall,
+        Self::Slow,
+        Self::AgentInstructions,
+        Self::ClientInstructions,
+    ];
 
     /// Its name, as it is asked for.
     pub fn name(self) -> &'static str {
@@ -48,13 +61,19 @@ impl Suite {
             Self::Start => "start",
             Self::Stall => "stall",
             Self::Slow => "slow",
+            Self::AgentInstructions => "agent-instructions",
+            Self::ClientInstructions => "client-instructions",
         }
+    }
+
+    fn is_of_clients(self) -> bool {
+        matches!(self, Self::Client | Self::Slow | Self::ClientInstructions)
     }
 
     /// The works it runs if no other is asked for.
     fn works(self) -> Vec<Work> {
         match self {
-            Self::Agent => vec![
+            Self::Agent | Self::AgentInstructions => vec![
                 Work::Ping(20_000),
                 Work::Stream(200_000, 64),
                 Work::Stream(20_000, 4096),
@@ -64,7 +83,7 @@ impl Suite {
                 Work::Sessions(1000),
                 Work::Echo(20_000_000),
             ],
-            Self::Client => vec![
+            Self::Client | Self::ClientInstructions => vec![
                 Work::Stream(200_000, 64),
                 Work::Stream(20_000, 4096),
                 Work::Stream(200, 1 << 20),
@@ -96,9 +115,10 @@ pub struct Run {
 
 /// Runs a suite, round after round.
 pub fn run(suite: Suite, options: &Options) -> Vec<Run> {
-    let peers = if matches!(suite, Suite::Client | Suite::Slow) { &options.clients } else { &options.agents };
+    let peers = if suite.is_of_clients() { &options.clients } else { &options.agents };
     let rounds = match suite {
-        Suite::Stall => 1,
+        // Instructions hardly differ from run to run.
+        Suite::Stall | Suite::AgentInstructions | Suite::ClientInstructions => 1,
         Suite::Slow => options.rounds.min(2),
         Suite::Agent | Suite::Client | Suite::Start => options.rounds,
     };
@@ -132,13 +152,18 @@ fn works(suite: Suite, options: &Options) -> Vec<Option<Work>> {
     match suite {
         Suite::Start => vec![None],
         Suite::Stall | Suite::Slow => suite.works().into_iter().map(Some).collect(),
-        Suite::Agent | Suite::Client => {
+        Suite::Agent | Suite::Client | Suite::AgentInstructions | Suite::ClientInstructions => {
             let works = if options.works.is_empty() { suite.works() } else { options.works.clone() };
-            let fits = |work: &Work| match suite {
-                Suite::Agent => !matches!(work, Work::Mixed(_)),
-                _ => !matches!(work, Work::Ping(_) | Work::Sessions(_) | Work::Echo(_)),
+            let fits = |work: &Work| match work {
+                Work::Mixed(_) => suite.is_of_clients(),
+                Work::Ping(_) | Work::Sessions(_) | Work::Echo(_) => !suite.is_of_clients(),
+                Work::Stream(..) | Work::Tools(_) | Work::Permit(_) => true,
             };
-            let quick = |work: Work| if options.quick { work.tenth() } else { work };
+            let quick = |work: Work| match work {
+                Work::Sessions(_) => work,
+                _ if options.quick => work.repeated((work.count() / 10).max(1)),
+                _ => work,
+            };
             works.into_iter().filter(fits).map(|work| Some(quick(work))).collect()
         }
     }
@@ -150,13 +175,16 @@ fn once(suite: Suite, peer: &Peer, work: Option<Work>, options: &Options) -> Res
         Suite::Agent => agent::run(&peer.command, work, LIMIT),
         Suite::Start => agent::start_up(&peer.command, if options.quick { 5 } else { 15 }),
         Suite::Stall => agent::stall(&peer.command, work, STALL),
+        Suite::AgentInstructions => instructions::of_agent(&peer.command, work),
+        Suite::ClientInstructions => instructions::of_client(&peer.command, &options.wire_agent, work),
         Suite::Slow => client::run(&peer.command, &options.wire_agent, work, Pace::Slow, LIMIT),
         Suite::Client => {
             let empty = client::run(&peer.command, &options.wire_agent, EMPTY, Pace::Full, LIMIT)?;
             let mut sample = client::run(&peer.command, &options.wire_agent, work, Pace::Full, LIMIT)?;
-            if let Some(cpu) = sample.get_mut(&Metric::CpuMs) {
-                *cpu = (*cpu - empty[&Metric::CpuMs]).max(0.001);
-            }
+            // A work shorter than the noise of a start has no figure, rather than a wrong one.
+            let net = sample[&Metric::CpuMs] - empty[&Metric::CpuMs];
+            sample.remove(&Metric::CpuMs);
+            sample.extend((net > 0.0).then_some((Metric::CpuMs, net)));
             Ok(sample)
         }
     }

@@ -24,6 +24,8 @@ pub enum Metric {
     IdleMb,
     /// From the end of its input to the end of the process, in milliseconds.
     ExitMs,
+    /// Instructions outside the kernel for one repetition: an update, a pair of tool updates, a round trip.
+    Instructions,
 }
 
 impl Metric {
@@ -38,6 +40,7 @@ impl Metric {
             Self::StartMs => "start ms",
             Self::IdleMb => "idle MB",
             Self::ExitMs => "exit ms",
+            Self::Instructions => "instructions",
         }
     }
 }

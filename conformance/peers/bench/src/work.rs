@@ -39,17 +39,30 @@ impl Work {
         if let Self::Permit(count) = self { count } else { 0 }
     }
 
-    /// The same work with a tenth of the repetitions, for a quick look; sizes stay.
-    #[must_use]
-    pub fn tenth(self) -> Self {
-        let tenth = |count: u64| (count / 10).max(1);
+    /// How often it is repeated; a text that is echoed is one repetition.
+    pub fn count(self) -> u64 {
         match self {
-            Self::Ping(count) => Self::Ping(tenth(count)),
-            Self::Stream(count, bytes) => Self::Stream(tenth(count), bytes),
-            Self::Tools(count) => Self::Tools(tenth(count)),
-            Self::Mixed(count) => Self::Mixed(tenth(count)),
-            Self::Permit(count) => Self::Permit(tenth(count)),
-            Self::Sessions(_) | Self::Echo(_) => self,
+            Self::Ping(count)
+            | Self::Stream(count, _)
+            | Self::Tools(count)
+            | Self::Mixed(count)
+            | Self::Permit(count)
+            | Self::Sessions(count) => count,
+            Self::Echo(_) => 1,
+        }
+    }
+
+    /// The same work, repeated so often; sizes stay.
+    #[must_use]
+    pub fn repeated(self, count: u64) -> Self {
+        match self {
+            Self::Ping(_) => Self::Ping(count),
+            Self::Stream(_, bytes) => Self::Stream(count, bytes),
+            Self::Tools(_) => Self::Tools(count),
+            Self::Mixed(_) => Self::Mixed(count),
+            Self::Permit(_) => Self::Permit(count),
+            Self::Sessions(_) => Self::Sessions(count),
+            Self::Echo(_) => self,
         }
     }
 }

@@ -48,7 +48,7 @@ fn main() -> Result<()> {
             "initialize" => r#"{"protocolVersion":1,"agentCapabilities":{}}"#.to_owned(),
             "session/new" => {
                 sessions += 1;
-                format!(r#"{{"sessionId":"session-{sessions}"}}"#)
+                format!(r#"{{"sessionId":"sess-{sessions}"}}"#)
             }
             "session/prompt" => {
                 let session = params["sessionId"].as_str().context("a prompt has a session")?.to_owned();

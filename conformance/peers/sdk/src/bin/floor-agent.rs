@@ -71,7 +71,7 @@ fn main() -> Result<()> {
             "session/new" => {
                 let _: NewSessionRequest = serde_json::from_str(params)?;
                 sessions += 1;
-                output.answer(id, &NewSessionResponse::new(format!("session-{sessions}")))?;
+                output.answer(id, &NewSessionResponse::new(format!("sess-{sessions}")))?;
             }
             "session/prompt" => {
                 let request: PromptRequest = serde_json::from_str(params)?;

@@ -31,7 +31,7 @@ async fn main() -> Result<()> {
         .on_receive_request(
             async move |_: NewSessionRequest, responder, _| {
                 let number = sessions.fetch_add(1, Ordering::Relaxed) + 1;
-                responder.respond(NewSessionResponse::new(format!("session-{number}")))
+                responder.respond(NewSessionResponse::new(format!("sess-{number}")))
             },
             on_receive_request!(),
         )
