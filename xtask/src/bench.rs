@@ -9,9 +9,15 @@ use std::{
 
 use crate::cargo::{cargo, root, show};
 
+/// The programs of ours that are timed; the keeper keeps its sessions.
+const AGENT: &str = "accord-bench-agent";
+const CLIENT: &str = "accord-bench-client";
+const KEEPER: &str = "accord-subject-agent";
+
 const USAGE: &str = "\
 cargo xtask bench [OPTIONS]
-  --suite NAMES    of agent, client, start, stall, slow, with commas, or all (default agent,client,start)
+  --suite NAMES    of agent, client, start, stall, slow, store, agent-instructions, client-instructions (these two need
+                   valgrind), with commas, or all (default agent,client,start)
   --work WORK      only this work, such as 'stream 1000 64'; may be given again
   --rounds N       how often each is run (default 5)
   --quick          a tenth of each work, three rounds
@@ -49,18 +55,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     // One folder for both workspaces, so that what they share is built once.
     let target = peers.join("target");
     if !choice.built {
-        build(
-            &root(),
-            None,
-            &["--package=accord-conformance", "--bin=accord-bench-agent", "--bin=accord-bench-client"],
-        )?;
-        build(&peers, Some(&target), &["--package=accord-bench", "--bins"])?;
-        build(&peers.join("sdk"), Some(&target), &["--bins"])?;
+        let ours = [AGENT, CLIENT, KEEPER].map(|program| format!("--bin={program}"));
+        build(&root(), None, &["--package=accord-conformance"], &ours)?;
+        build(&peers, Some(&target), &["--package=accord-bench", "--bins"], &[])?;
+        build(&peers.join("sdk"), Some(&target), &["--bins"], &[])?;
     }
     let ours = target_folder().join("release");
     let theirs = target.join("release");
     let mut all = Peers::default();
-    all.add("accord", &program(&ours, "accord-bench-agent"), &program(&ours, "accord-bench-client"));
+    all.add("accord", &program(&ours, AGENT), &program(&ours, CLIENT));
     all.add("serde", &program(&theirs, "floor-agent"), &program(&theirs, "floor-client"));
     all.add("rust-sdk", &program(&theirs, "sdk-agent"), &program(&theirs, "sdk-client"));
     for name in &choice.scripts {
@@ -72,6 +75,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         for (name, command) in commands {
             bench.arg(flag).arg(format!("{name}={command}"));
         }
+    }
+    for store in ["jsonl", "sqlite"] {
+        let keeper = program(&ours, KEEPER);
+        bench.arg("--stored").arg(format!("{store}={keeper} --store {store} --state-dir {{store}}"));
     }
     show(bench.args(&choice.rest))
 }
@@ -99,9 +106,9 @@ fn choose(arguments: &[String]) -> Result<Choice, String> {
     Ok(choice)
 }
 
-fn build(workspace: &Path, target: Option<&Path>, what: &[&str]) -> Result<(), String> {
+fn build(workspace: &Path, target: Option<&Path>, what: &[&str], more: &[String]) -> Result<(), String> {
     let mut command = cargo();
-    command.current_dir(workspace).args(["build", "--release"]).args(what);
+    command.current_dir(workspace).args(["build", "--release"]).args(what).args(more);
     if let Some(target) = target {
         command.arg("--target-dir").arg(target);
     }

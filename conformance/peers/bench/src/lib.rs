@@ -17,6 +17,7 @@ pub mod process;
 pub mod report;
 pub mod rounds;
 pub mod sample;
+pub mod store;
 pub mod summary;
 pub mod text;
 pub mod work;

@@ -11,7 +11,8 @@ pub const USAGE: &str = "\
 accord-bench --agent NAME=COMMAND… --client NAME=COMMAND… [OPTIONS]
   --agent NAME=COMMAND    an agent to time; may be given again
   --client NAME=COMMAND   a client to time; may be given again
-  --suite NAMES           of agent, client, start, stall, slow, agent-instructions, client-instructions (these need
+  --stored NAME=COMMAND   an agent that keeps its sessions in the folder that {store} stands for; may be given again
+  --suite NAMES           of agent, client, start, stall, slow, store, agent-instructions, client-instructions (these need
                           valgrind), with commas, or all (default agent,client,start)
   --work WORK             only this work, such as 'stream 1000 64'; may be given again
   --rounds N              how often each is run (default 5)
@@ -37,6 +38,8 @@ pub struct Options {
     pub agents: Vec<Peer>,
     /// The clients.
     pub clients: Vec<Peer>,
+    /// Agents that keep their sessions.
+    pub stored: Vec<Peer>,
     /// The suites, in order.
     pub suites: Vec<Suite>,
     /// The only works; each suite's own if empty.
@@ -67,6 +70,7 @@ impl Options {
         let mut options = Self {
             agents: Vec::new(),
             clients: Vec::new(),
+            stored: Vec::new(),
             suites: vec![Suite::Agent, Suite::Client, Suite::Start],
             works: Vec::new(),
             rounds: 5,
@@ -84,6 +88,7 @@ impl Options {
             match argument.as_str() {
                 "--agent" => options.agents.push(value()?.parse()?),
                 "--client" => options.clients.push(value()?.parse()?),
+                "--stored" => options.stored.push(value()?.parse()?),
                 "--suite" => options.suites = suites(&value()?)?,
                 "--work" => options.works.push(value()?.parse()?),
                 "--rounds" => rounds = Some(value()?.parse().context("--rounds")?),
@@ -95,10 +100,8 @@ impl Options {
                 _ => bail!("{argument} is unknown\n{USAGE}"),
             }
         }
-        ensure!(
-            !(options.agents.is_empty() && options.clients.is_empty()),
-            "there is nothing to time\n{USAGE}"
-        );
+        let nothing = options.agents.is_empty() && options.clients.is_empty() && options.stored.is_empty();
+        ensure!(!nothing, "there is nothing to time\n{USAGE}");
         options.rounds = rounds.unwrap_or(if options.quick { 3 } else { 5 }).max(1);
         Ok(options)
     }
@@ -141,7 +144,7 @@ mod tests {
     fn arguments_are_read() {
         let options = parse("--agent|a=/bin/a --fast|--work|stream 10 64|--suite|all|--quick").unwrap();
         assert_eq!(options.agents[0].command, "/bin/a --fast");
-        assert_eq!((options.rounds, options.suites.len()), (3, 7));
+        assert_eq!((options.rounds, options.suites.len()), (3, 8));
         assert!(parse("--agent|a").is_err());
         assert!(parse("--agent|a=b|--nonsense").is_err());
         assert!(parse("--quick").is_err());

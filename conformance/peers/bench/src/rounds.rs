@@ -11,6 +11,7 @@ use crate::{
     instructions,
     options::{Options, Peer},
     sample::{Metric, Sample},
+    store,
     work::Work,
 };
 
@@ -35,6 +36,8 @@ pub enum Suite {
     Stall,
     /// Clients whose handler is slow.
     Slow,
+    /// Agents that keep their sessions.
+    Store,
     /// The instructions of agents at work, counted by valgrind.
     AgentInstructions,
     /// The instructions of clients at work, counted by valgrind.
@@ -43,12 +46,13 @@ pub enum Suite {
 
 impl Suite {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Agent,
         Self::Client,
         Self::Start,
         Self::Stall,
         Self::Slow,
+        Self::Store,
         Self::AgentInstructions,
         Self::ClientInstructions,
     ];
@@ -61,6 +65,7 @@ impl Suite {
             Self::Start => "start",
             Self::Stall => "stall",
             Self::Slow => "slow",
+            Self::Store => "store",
             Self::AgentInstructions => "agent-instructions",
             Self::ClientInstructions => "client-instructions",
         }
@@ -93,6 +98,14 @@ impl Suite {
             Self::Start => Vec::new(),
             Self::Stall => vec![Work::Stream(2000, 1 << 20), Work::Stream(2_000_000, 1024)],
             Self::Slow => vec![Work::Stream(500_000, 1024)],
+            Self::Store => vec![
+                Work::New(1000),
+                Work::Ping(2000),
+                Work::Stream(200_000, 64),
+                Work::Stream(20_000, 4096),
+                Work::List(10_000),
+                Work::Load(50_000),
+            ],
         }
     }
 }
@@ -115,11 +128,15 @@ pub struct Run {
 
 /// Runs a suite, round after round.
 pub fn run(suite: Suite, options: &Options) -> Vec<Run> {
-    let peers = if suite.is_of_clients() { &options.clients } else { &options.agents };
+    let peers = match suite {
+        Suite::Store => &options.stored,
+        _ if suite.is_of_clients() => &options.clients,
+        _ => &options.agents,
+    };
     let rounds = match suite {
         // Instructions hardly differ from run to run.
         Suite::Stall | Suite::AgentInstructions | Suite::ClientInstructions => 1,
-        Suite::Slow => options.rounds.min(2),
+        Suite::Slow | Suite::Store => options.rounds.min(2),
         Suite::Agent | Suite::Client | Suite::Start => options.rounds,
     };
     let works = works(suite, options);
@@ -152,11 +169,18 @@ fn works(suite: Suite, options: &Options) -> Vec<Option<Work>> {
     match suite {
         Suite::Start => vec![None],
         Suite::Stall | Suite::Slow => suite.works().into_iter().map(Some).collect(),
-        Suite::Agent | Suite::Client | Suite::AgentInstructions | Suite::ClientInstructions => {
+        Suite::Agent
+        | Suite::Client
+        | Suite::Store
+        | Suite::AgentInstructions
+        | Suite::ClientInstructions => {
             let works = if options.works.is_empty() { suite.works() } else { options.works.clone() };
             let fits = |work: &Work| match work {
                 Work::Mixed(_) => suite.is_of_clients(),
-                Work::Ping(_) | Work::Sessions(_) | Work::Echo(_) => !suite.is_of_clients(),
+                // One echo is no slope.
+                Work::Echo(_) => suite == Suite::Agent,
+                Work::Ping(_) | Work::Sessions(_) => !suite.is_of_clients(),
+                Work::New(_) | Work::List(_) | Work::Load(_) => suite == Suite::Store,
                 Work::Stream(..) | Work::Tools(_) | Work::Permit(_) => true,
             };
             let quick = |work: Work| match work {
@@ -174,6 +198,7 @@ fn once(suite: Suite, peer: &Peer, work: Option<Work>, options: &Options) -> Res
     match suite {
         Suite::Agent => agent::run(&peer.command, work, LIMIT),
         Suite::Start => agent::start_up(&peer.command, if options.quick { 5 } else { 15 }),
+        Suite::Store => store::run(&peer.command, work),
         Suite::Stall => agent::stall(&peer.command, work, STALL),
         Suite::AgentInstructions => instructions::of_agent(&peer.command, work),
         Suite::ClientInstructions => instructions::of_client(&peer.command, &options.wire_agent, work),

@@ -18,6 +18,10 @@ pub enum Metric {
     P50Us,
     /// The round trip that one in a hundred exceeds, in microseconds.
     P99Us,
+    /// The median of the pages at the start of a list, in microseconds.
+    FirstUs,
+    /// The median of the pages at the end of a list, in microseconds.
+    LastUs,
     /// From the start of the process to the answer to `initialize`, in milliseconds.
     StartMs,
     /// Memory that is resident while nothing happens, in megabytes of 2^20 bytes.
@@ -37,6 +41,8 @@ impl Metric {
             Self::PeakMb => "peak MB",
             Self::P50Us => "p50 us",
             Self::P99Us => "p99 us",
+            Self::FirstUs => "first us",
+            Self::LastUs => "last us",
             Self::StartMs => "start ms",
             Self::IdleMb => "idle MB",
             Self::ExitMs => "exit ms",

@@ -19,6 +19,12 @@ pub enum Work {
     Permit(u64),
     /// So many `session/new`, then a `ping` in each.
     Sessions(u64),
+    /// So many `session/new`, each timed by itself.
+    New(u64),
+    /// The pages of a list of so many stored sessions.
+    List(u64),
+    /// A stored session of so many updates of 1,024 bytes, loaded again.
+    Load(u64),
     /// `echo TEXT` with a text of so many bytes, sent back as one chunk.
     Echo(u64),
 }
@@ -30,7 +36,12 @@ impl Work {
             Self::Stream(count, _) | Self::Mixed(count) => Some(count),
             Self::Tools(count) => Some(2 * count),
             Self::Echo(_) => Some(1),
-            Self::Ping(_) | Self::Permit(_) | Self::Sessions(_) => None,
+            Self::Ping(_)
+            | Self::Permit(_)
+            | Self::Sessions(_)
+            | Self::New(_)
+            | Self::List(_)
+            | Self::Load(_) => None,
         }
     }
 
@@ -47,7 +58,10 @@ impl Work {
             | Self::Tools(count)
             | Self::Mixed(count)
             | Self::Permit(count)
-            | Self::Sessions(count) => count,
+            | Self::Sessions(count)
+            | Self::New(count)
+            | Self::List(count)
+            | Self::Load(count) => count,
             Self::Echo(_) => 1,
         }
     }
@@ -62,6 +76,9 @@ impl Work {
             Self::Mixed(_) => Self::Mixed(count),
             Self::Permit(_) => Self::Permit(count),
             Self::Sessions(_) => Self::Sessions(count),
+            Self::New(_) => Self::New(count),
+            Self::List(_) => Self::List(count),
+            Self::Load(_) => Self::Load(count),
             Self::Echo(_) => self,
         }
     }
@@ -76,6 +93,9 @@ impl fmt::Display for Work {
             Self::Mixed(count) => write!(f, "mixed {count}"),
             Self::Permit(count) => write!(f, "permit {count}"),
             Self::Sessions(count) => write!(f, "sessions {count}"),
+            Self::New(count) => write!(f, "new {count}"),
+            Self::List(count) => write!(f, "list {count}"),
+            Self::Load(count) => write!(f, "load {count}"),
             Self::Echo(bytes) => write!(f, "echo {bytes}"),
         }
     }
@@ -97,9 +117,12 @@ impl FromStr for Work {
             ("mixed", &[count]) => Self::Mixed(count),
             ("permit", &[count]) => Self::Permit(count),
             ("sessions", &[count]) => Self::Sessions(count),
+            ("new", &[count]) => Self::New(count),
+            ("list", &[count]) => Self::List(count),
+            ("load", &[count]) => Self::Load(count),
             ("echo", &[bytes]) => Self::Echo(bytes),
             _ => bail!(
-                "{text:?} is no work: ping N, stream N BYTES, tools N, mixed N, permit N, sessions N, echo BYTES"
+                "{text:?} is no work: ping N, stream N BYTES, tools N, mixed N, permit N, sessions N, new N, list N, load N, echo BYTES"
             ),
         })
     }
@@ -111,7 +134,18 @@ mod tests {
 
     #[test]
     fn a_work_is_written_as_it_is_read() {
-        for text in ["ping 5", "stream 10 64", "tools 3", "mixed 4", "permit 2", "sessions 9", "echo 7"] {
+        for text in [
+            "ping 5",
+            "stream 10 64",
+            "tools 3",
+            "mixed 4",
+            "permit 2",
+            "sessions 9",
+            "new 2",
+            "list 6",
+            "load 8",
+            "echo 7",
+        ] {
             assert_eq!(text.parse::<Work>().unwrap().to_string(), text);
         }
         assert!("stream 10".parse::<Work>().is_err());
