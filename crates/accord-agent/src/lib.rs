@@ -23,6 +23,8 @@
 //! [`handler`](Agent) has one method for each method of the protocol; what an agent hands out is advertised, and
 //! nothing else is.
 
+pub mod blocking;
+pub mod cli;
 mod client;
 mod connection;
 mod fence;

@@ -1,0 +1,226 @@
+//! One turn of a blocking agent: a seat on a thread, the agent's run, its end on the wire, and a cancel that reaches it.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use accord_protocol::{
+    rpc,
+    v1::{ContentBlock, SessionInfoUpdate, SessionUpdate, StopReason},
+};
+
+use super::{
+    agent::{BlockingAgent, BlockingSession, Failure, Reply},
+    approval::ApprovalCallback,
+    bridge::Bridge,
+    callbacks::Callbacks,
+    cancel::Cancel,
+    commands::{Offers, Place},
+    cut::line,
+    history::Record,
+    outlet::Outlet,
+    prompt::{self, Prompt},
+    sessions::Open,
+    tools::{Limits, Renderer, ToolTable},
+    workers::{JobLost, Seat, Workers},
+};
+use crate::runtime::Choice;
+
+/// How long a title made of a prompt is, in characters.
+const TITLE: usize = 60;
+
+/// What all turns of an agent share.
+pub(super) struct Turns<A: BlockingAgent> {
+    pub(super) agent: Arc<A>,
+    pub(super) workers: Workers,
+    pub(super) table: ToolTable,
+    pub(super) limits: Limits,
+    /// How long an agent may take to end a cancelled turn.
+    pub(super) grace: Duration,
+    /// How long the user may take to answer.
+    pub(super) patience: Option<Duration>,
+}
+
+/// What one turn is about.
+pub(super) struct Task {
+    pub(super) blocks: Vec<ContentBlock>,
+    pub(super) choice: Choice,
+    pub(super) outlet: Arc<dyn Outlet>,
+}
+
+impl<A: BlockingAgent> Turns<A> {
+    /// Runs a turn. Once `cancelled` comes it ends within the grace, whatever the agent does.
+    ///
+    /// Dropping the future cancels the turn; its thread ends when the agent lets it.
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        open: Arc<Open<A>>,
+        task: Task,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Result<StopReason, rpc::Error> {
+        let mut cancelled = pin!(cancelled);
+        let seat = async {
+            // The thread of an abandoned turn may still hold the agent's object.
+            tokio::time::timeout(self.grace, open.rested()).await.map_err(|_| still_busy())?;
+            Ok::<_, rpc::Error>(self.workers.seat().await)
+        };
+        let seat = tokio::select! {
+            biased;
+            () = &mut cancelled => return Ok(StopReason::Cancelled),
+            seat = seat => seat?,
+        };
+
+        let cancel = Cancel::default();
+        let bridge = Bridge::new(Renderer {
+            table: self.table.clone(),
+            limits: self.limits,
+            cwd: open.facts().cwd.clone(),
+        });
+        let outlet = task.outlet.clone();
+        let callbacks =
+            Callbacks::new(bridge, outlet.clone(), cancel.clone(), open.grants.clone(), self.patience);
+        let fence = Fence { callbacks: callbacks.clone(), outlet, seat: seat.clone() };
+        let (turns, work) = (self.clone(), open.work());
+        let mut done = seat.run(move || {
+            let ended = turns.on_thread(&open, task, &callbacks);
+            drop(work);
+            ended
+        });
+
+        let outcome = tokio::select! {
+            outcome = &mut done => outcome,
+            () = &mut cancelled => {
+                // Hooks are the agent's code.
+                let _ = tokio::task::spawn_blocking(move || cancel.set()).await;
+                let Ok(outcome) = tokio::time::timeout(self.grace, done).await else {
+                    tracing::warn!("a cancelled turn goes on; its thread is left to itself");
+                    return Ok(StopReason::Cancelled);
+                };
+                outcome
+            }
+        };
+        drop(fence);
+        match outcome {
+            Ok(Ok(ended)) => ended.map_err(refused),
+            Ok(Err(JobLost::Panicked)) => Err(panicked()),
+            Ok(Err(lost @ JobLost::NoThread)) => Err(rpc::Error::internal(lost.to_string())),
+            Err(_) => Err(rpc::Error::internal("the turn's thread is gone")),
+        }
+    }
+
+    /// The turn from its thread: everything of the agent's, and its end on the wire.
+    fn on_thread(&self, open: &Open<A>, task: Task, callbacks: &Callbacks) -> Result<StopReason, Failure> {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.with_agent(open, task, callbacks)));
+        let (ended, text) = match ran {
+            Ok(Ok(reply)) => (Ok(reply.stop), reply.text),
+            Ok(Err(failure)) => (Err(failure), None),
+            Err(_) => {
+                open.forget_object();
+                (Err(Failure::failed("the agent panicked; the session goes on from its last turn")), None)
+            }
+        };
+        let cancelled = callbacks.is_cancelled();
+        let why = if cancelled { "cancelled" } else { "the turn ended before the tool did" };
+        callbacks.end(text.as_deref().filter(|_| !cancelled), why);
+        if cancelled { Ok(StopReason::Cancelled) } else { ended }
+    }
+
+    fn with_agent(&self, open: &Open<A>, task: Task, callbacks: &Callbacks) -> Result<Reply, Failure> {
+        let mut object = open.made(&*self.agent)?;
+        let session = object.as_mut().ok_or_else(|| Failure::failed("the session is not open"))?;
+        if task.choice != open.facts().choice {
+            session.configure(&task.choice)?;
+            open.facts().choice.clone_from(&task.choice);
+        }
+        let reply = self.with_session(open, session, task, callbacks);
+        let entries = session.history();
+        let change = open.history().advance(&entries).map_err(Failure::failed)?;
+        if let Some(change) = change {
+            callbacks.record(&Record::History(change));
+        }
+        if let Some(usage) = session.usage() {
+            callbacks.last_usage(usage);
+        }
+        reply
+    }
+
+    fn with_session(
+        &self,
+        open: &Open<A>,
+        session: &mut A::Session,
+        task: Task,
+        callbacks: &Callbacks,
+    ) -> Result<Reply, Failure> {
+        let facts = open.facts().clone();
+        let offers = self.offers(&facts);
+        let text = prompt::only_text(&task.blocks);
+        if let Some(command) = text.as_deref().and_then(|text| offers.command(text)) {
+            let info = self.agent.info();
+            let mut place = Place { session, callbacks, offers: &offers, info: &info, choice: &facts.choice };
+            return command.carry_out(&mut place).map(Reply::text);
+        }
+        let roots: Vec<_> = std::iter::once(facts.cwd).chain(facts.additional_directories).collect();
+        let prompt = Prompt::of(task.blocks, &roots);
+        if !facts.titled {
+            open.facts().titled = true;
+            let title = line(&prompt.text(), TITLE);
+            if !title.is_empty() {
+                callbacks.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
+            }
+        }
+        let _reach = session.interrupter().map(|interrupt| callbacks.cancel().on_cancel(move || interrupt()));
+        let _asked = session.approvals().cloned().map(|slot| {
+            let callbacks = callbacks.clone();
+            let ask: ApprovalCallback = Arc::new(move |request| callbacks.approve(request));
+            slot.install(ask)
+        });
+        session.run(&prompt, callbacks)
+    }
+
+    pub(super) fn offers(&self, facts: &super::sessions::Facts) -> Offers {
+        Offers { compacts: facts.compacts, catalogue: self.agent.catalogue(), own: self.agent.commands() }
+    }
+}
+
+/// Closes the turn for good, also when nobody waits for it any more.
+struct Fence {
+    callbacks: Callbacks,
+    outlet: Arc<dyn Outlet>,
+    seat: Seat,
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        if self.callbacks.has_ended() {
+            return;
+        }
+        // In this order: a callback that waits for the client holds what `end` needs.
+        self.callbacks.cancel().set();
+        self.outlet.shut();
+        self.callbacks.end(None, "cancelled");
+        self.seat.free();
+    }
+}
+
+/// What an agent's failure is to the client.
+pub(super) fn refused(failure: Failure) -> rpc::Error {
+    match failure {
+        Failure::Login(why) => rpc::Error::new(rpc::ErrorCode::AUTH_REQUIRED, why),
+        Failure::Invalid(why) => rpc::Error::new(rpc::ErrorCode::INVALID_PARAMS, why),
+        Failure::Failed(why) => rpc::Error::internal(why),
+    }
+}
+
+fn panicked() -> rpc::Error {
+    rpc::Error::internal("the agent panicked; the session goes on from its last turn")
+}
+
+fn still_busy() -> rpc::Error {
+    rpc::Error::new(
+        rpc::ErrorCode::INVALID_REQUEST,
+        "the turn that was cancelled before has not ended yet; try again, or close the session",
+    )
+}
