@@ -1,0 +1,55 @@
+//! A command and everything it has started: on Unix a process group, elsewhere the command alone.
+
+use std::process::{Child, Command};
+
+/// Something to be killed whole.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+/// Lets `command` lead a group of its own.
+pub(super) fn lead(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Waits until `child` has ended, and leaves it to be reaped: until then nobody else can get its number.
+pub(super) fn wait(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        while let Some(Err(rustix::io::Errno::INTR)) =
+            leader.map(|leader| waitid(WaitId::Pid(leader), options))
+        {}
+    }
+    #[cfg(not(unix))]
+    let _ = child.wait();
+}
+
+impl Group {
+    /// The group that `child` leads.
+    pub(super) fn of(child: &Child) -> Self {
+        #[cfg(unix)]
+        let group = Self { leader: i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) };
+        #[cfg(not(unix))]
+        let group = {
+            let _ = child;
+            Self {}
+        };
+        group
+    }
+
+    /// Ends all of it; nothing is left to do where it has ended already.
+    pub(super) fn kill(&self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}

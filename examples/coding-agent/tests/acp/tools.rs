@@ -1,0 +1,107 @@
+//! The tools, as a client sees them and as the files and processes are afterwards.
+
+use std::{fs, io::Read};
+
+use serde_json::json;
+
+use super::harness::{Agent, folder, of, said};
+
+// H6, H7, H12
+#[test]
+fn a_file_is_written_in_the_sessions_directory_once_the_user_agrees() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let (response, updates) = agent.turn(&session, "write sub/a.txt hello", "reject");
+    assert_eq!(response["result"]["stopReason"], "end_turn");
+    assert!(!project.path().join("sub/a.txt").exists());
+    assert_eq!(of(&updates, "tool_call_update").last().expect("an end")["status"], "failed");
+
+    let updates = agent.prompt(&session, "write sub/a.txt hello");
+    assert_eq!(fs::read_to_string(project.path().join("sub/a.txt")).expect("a file"), "hello");
+    let call = of(&updates, "tool_call")[0];
+    assert_eq!(
+        (&call["kind"], &call["status"], &call["title"]),
+        (&json!("edit"), &json!("pending"), &json!("Write sub/a.txt"))
+    );
+    let path = project.path().canonicalize().expect("it is there").join("sub/a.txt");
+    let diff = json!([{ "type": "diff", "path": path, "newText": "hello" }]);
+    let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
+    assert_eq!((&call["content"], &end["content"], &end["status"]), (&diff, &diff, &json!("completed")));
+    assert_eq!(said(&agent.prompt(&session, "read sub/a.txt")), "hello");
+    assert_eq!(said(&agent.prompt(&session, "search hell")), "sub/a.txt:1: hello");
+    agent.end();
+}
+
+// H12
+#[test]
+fn nothing_outside_the_sessions_directory_is_touched() {
+    let (state, project, outside) = (folder(), folder(), folder());
+    fs::write(outside.path().join("secret"), "s3cret").expect("a file");
+    std::os::unix::fs::symlink(outside.path(), project.path().join("link")).expect("a link");
+    std::os::unix::fs::symlink(outside.path().join("new"), project.path().join("dangling")).expect("a link");
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let outer = outside.path().display();
+    for words in [
+        format!("read {outer}/secret"),
+        "read link/secret".to_owned(),
+        "write link/new x".to_owned(),
+        "write dangling x".to_owned(),
+        format!("write {outer}/new x"),
+    ] {
+        let updates = agent.prompt(&session, &words);
+        let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
+        assert_eq!(end["status"], "failed", "{words}: {end}");
+        assert!(said(&updates).contains("outside"), "{words}");
+        assert!(!serde_json::to_string(&updates).expect("JSON").contains("s3cret"), "{words}");
+    }
+    assert!(!outside.path().join("new").exists());
+    agent.end();
+}
+
+// H9
+#[cfg(unix)]
+#[test]
+fn a_cancel_kills_the_command_and_all_it_started() {
+    let (state, project) = (folder(), folder());
+    let pipe = project.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    // The shell and its grandchild hold the pipe open as long as they live.
+    let id = agent.start_text(&session, "run exec 3> pipe; (sleep 3600 & echo ready; wait) & wait");
+    let question = agent.take(|frame| frame["method"] == "session/request_permission");
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
+    agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
+    let mut held = fs::File::open(&pipe).expect("the command opens the other end");
+    agent.take(|frame| frame["params"]["update"]["content"].to_string().contains("ready"));
+    agent.cancel(&session);
+    assert_eq!(agent.response(id)["result"]["stopReason"], "cancelled");
+    assert_eq!(held.read(&mut [0; 1]).expect("a pipe"), 0, "nobody holds it any more");
+    let updates = agent.updates(&session);
+    assert_eq!(of(&updates, "tool_call_update").last().expect("an end")["status"], "failed");
+    assert_eq!(said(&agent.prompt(&session, "echo next")), "next");
+    agent.end();
+}
+
+// H7
+#[test]
+fn a_command_shows_what_it_printed_and_how_it_ended() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let updates = agent.prompt(&session, "run echo out; exit 3");
+    let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
+    assert_eq!(end["status"], "failed");
+    assert_eq!(
+        end["content"][0]["content"]["text"],
+        "```console\n$ echo out; exit 3\nout\n[exit status 3]\n```"
+    );
+    assert_eq!(end["rawOutput"], json!({ "output": "out\n", "exit_code": 3 }));
+    let updates = agent.prompt(&session, "run pwd");
+    let place = project.path().canonicalize().expect("it is there");
+    assert!(said(&updates).contains(&*place.to_string_lossy()), "{updates:?}");
+    agent.end();
+}
