@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::shared::Shared;
-use crate::{Handle, WeakHandle};
+use crate::{Handle, TraceContext, WeakHandle};
 
 /// A request of the peer. Answer it with [`Call::answer`]; dropped without an answer, it answers `-32603`.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ impl Call {
         params: Option<Box<RawValue>>,
         bytes: usize,
     ) -> Self {
+        tracing::debug!(target: "accord::call", %method, %id, bytes, "called");
         Self { handle, key, id, method, params, bytes, open: true }
     }
 
@@ -63,6 +64,16 @@ impl Call {
         rpc::params(self.raw_params())
     }
 
+    /// The trace that this request belongs to, if the peer says so in `_meta`.
+    pub fn trace_context(&self) -> Option<TraceContext> {
+        TraceContext::of(self.raw_params()?)
+    }
+
+    /// A span with the method and the id, for the work that answers the request.
+    pub fn span(&self) -> tracing::Span {
+        tracing::debug_span!(target: "accord::call", "call", method = %self.method, id = %self.id)
+    }
+
     /// Whether the peer no longer wants the answer, or is gone.
     pub fn is_cancelled(&self) -> bool {
         self.shared().lock().peer.is_cancelled(self.key)
@@ -86,6 +97,14 @@ impl Call {
     )]
     pub fn answer(mut self, outcome: Result<impl Serialize, rpc::Error>) {
         self.open = false;
+        match &outcome {
+            Ok(_) => {
+                tracing::debug!(target: "accord::call", method = %self.method, id = %self.id, "answered");
+            }
+            Err(error) => {
+                tracing::debug!(target: "accord::call", method = %self.method, id = %self.id, code = %error.code, "refused");
+            }
+        }
         self.shared().answer(self.key, outcome.as_ref());
     }
 
@@ -108,6 +127,7 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if self.open {
+            tracing::warn!(target: "accord::call", method = %self.method, id = %self.id, "a call was dropped unanswered");
             self.shared()
                 .answer(self.key, Err::<&(), _>(&rpc::Error::internal("the request was not answered")));
         }

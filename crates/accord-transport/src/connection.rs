@@ -2,20 +2,24 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use crate::child::{AgentCommand, Child, SpawnError};
 use crate::driver::Driver;
 use crate::shared::Shared;
 use crate::{Cause, End, Handle, Options, Service, WeakHandle};
 
+/// How long the end of a stream may take.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// A connection that does not run yet: its handle exists before its service, so a service can be made with it.
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
-    shared: Arc<Shared>,
     handle: WeakHandle,
+    abandoned: Abandoned,
 }
 
 /// Connects `service` to a byte stream, in a task of its own. Must be called within a tokio runtime.
@@ -35,7 +39,7 @@ impl Connection {
     pub fn new(options: Options) -> (Handle, Self) {
         let shared = Arc::new(Shared::new(&options));
         let handle = Handle::new(Arc::clone(&shared));
-        let connection = Self { options, shared, handle: handle.downgrade() };
+        let connection = Self { options, handle: handle.downgrade(), abandoned: Abandoned(shared) };
         (handle, connection)
     }
 
@@ -62,11 +66,13 @@ impl Connection {
         write: impl AsyncWrite + Unpin + Send + 'static,
         service: impl Service,
     ) -> End {
-        let abandoned = Abandoned(Arc::clone(&self.shared));
-        let mut driver =
-            Driver::new(Arc::clone(&self.shared), self.handle, &self.options, read, write, service);
+        let Self { options, handle, abandoned } = self;
+        let mut driver = Driver::new(Arc::clone(&abandoned.0), handle, &options, read, write, service);
         let cause = poll_fn(|cx| driver.poll(cx)).await;
-        let (_, _, mut service) = driver.into_parts();
+        let (read, mut write, mut service) = driver.into_parts();
+        // Streams that are more than a descriptor, such as an encrypted one, have something to say at their end.
+        let _ = tokio::time::timeout(FAREWELL, write.shutdown()).await;
+        drop((read, write));
         let end = End::new(cause, None);
         abandoned.0.finish(&end);
         service.closed(&end);
@@ -80,12 +86,11 @@ impl Connection {
     /// The program could not be started.
     pub fn spawn_child(self, command: &AgentCommand, service: impl Service) -> Result<(), SpawnError> {
         let (child, stdout, stdin) = Child::spawn(command)?;
-        self.shared.lock().pid = Some(child.pid());
+        let Self { options, handle, abandoned } = self;
+        abandoned.0.lock().pid = Some(child.pid());
         tokio::spawn(async move {
-            let abandoned = Abandoned(Arc::clone(&self.shared));
-            let mut driver =
-                Driver::new(Arc::clone(&self.shared), self.handle, &self.options, stdout, stdin, service);
-            driver.watch_child(child.exited(), command_deadline(&child));
+            let mut driver = Driver::new(Arc::clone(&abandoned.0), handle, &options, stdout, stdin, service);
+            driver.watch_child(child.exited(), child.first_frame());
             let cause = poll_fn(|cx| driver.poll(cx)).await;
             let (stdout, stdin, mut service) = driver.into_parts();
             let end = child.conclude(cause, stdout, stdin, |end| abandoned.0.lose(end)).await;
@@ -96,11 +101,8 @@ impl Connection {
     }
 }
 
-fn command_deadline(child: &Child) -> Option<std::time::Duration> {
-    child.first_frame()
-}
-
-/// Ends the connection when its task is dropped, by a panic or by the end of the runtime.
+/// Ends the connection when its task is dropped, by a panic or by the end of the runtime, or never starts.
+#[derive(Debug)]
 struct Abandoned(Arc<Shared>);
 
 impl Drop for Abandoned {

@@ -18,8 +18,9 @@ use tokio_util::io::poll_read_buf;
 
 use crate::pending::Waiter;
 use crate::shared::{Shared, State};
+use crate::tap::Direction;
 use crate::writer::Writer;
-use crate::{Call, CallError, Cause, End, Notification, Options, Service, Update, WeakHandle};
+use crate::{Call, CallError, Cause, End, Notification, Options, Service, Tap, Update, WeakHandle};
 
 /// What may be left in the pipe is read for so long after the process has exited: a grandchild may hold it open.
 const AFTER_EXIT: Duration = Duration::from_millis(250);
@@ -31,6 +32,7 @@ pub(crate) struct Driver<R, W, S> {
     handle: WeakHandle,
     read: R,
     writer: Writer<W>,
+    tap: Option<Tap>,
     service: S,
     side: Side,
     frames: Frames,
@@ -79,7 +81,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             shared,
             handle,
             read,
-            writer: Writer::new(write),
+            writer: Writer::new(write, options.tap.clone()),
+            tap: options.tap.clone(),
             service,
             side: options.side,
             frames: Frames::new(options.frame_limit),
@@ -237,7 +240,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         while let Some(frame) = self.frames.next() {
             heard = true;
             let received = match frame {
-                Frame::Line(line) => decode(line, self.keep_raw),
+                Frame::Line(line) => {
+                    if let Some(tap) = &self.tap {
+                        tap.record(Direction::In, line);
+                    }
+                    decode(line, self.keep_raw)
+                }
                 Frame::TooLong(start) => {
                     Received { message: Err(Malformed::too_long(start)), bytes: start.len(), raw: None }
                 }
@@ -262,6 +270,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     /// The last line counts without a line end, if it is a whole message.
     fn input_ended(&mut self) {
         if let Some(Frame::Line(line)) = self.frames.finish() {
+            if let Some(tap) = &self.tap {
+                tap.record(Direction::In, line);
+            }
             self.batch.push(decode(line, self.keep_raw));
             self.dispatch();
         }

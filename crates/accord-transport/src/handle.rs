@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use accord_peer::SendError;
+use accord_peer::{RequestKey, SendError};
 use accord_protocol::method;
 use accord_protocol::rpc;
 use serde::Serialize;
@@ -70,16 +70,24 @@ impl Handle {
     /// # Cancel safety
     /// As [`Handle::call`].
     pub async fn call_raw(&self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError> {
+        let stamped = self.shared.stamp(params);
         let (key, receiver) = self
             .shared
             .send_with_room(|state| {
                 let (sender, receiver) = oneshot::channel();
                 let waiter = Waiter { kind: Kind::Task(sender), pressing: true };
-                Ok((request(state, method, params, waiter)?, receiver))
+                let key = match &stamped {
+                    Some(stamped) => request(state, method, stamped, waiter)?,
+                    None => request(state, method, params, waiter)?,
+                };
+                Ok((key, receiver))
             })
             .await?;
+        tracing::debug!(target: "accord::request", method, id = %key.id(), "sent");
         let _abandon = Abandon { shared: &self.shared, key };
-        receiver.await.unwrap_or_else(|_| Err(CallError::Lost(self.shared.lost())))
+        let outcome = receiver.await.unwrap_or_else(|_| Err(CallError::Lost(self.shared.lost())));
+        log(method, key, &outcome);
+        outcome
     }
 
     /// Sends a request whose outcome goes to `deliver`, which runs on the driver's task, in wire order, before the
@@ -121,6 +129,7 @@ impl Handle {
         pressing: bool,
         deliver: impl FnOnce(Outcome) + Send + 'static,
     ) -> Result<Started, CallError> {
+        let stamped = self.shared.stamp(params);
         let mut deliver = Some(deliver);
         let key = self
             .shared
@@ -128,9 +137,13 @@ impl Handle {
                 // Taken once: an attempt either finds no room and does not come here, or is the last.
                 let Some(deliver) = deliver.take() else { return Err(SendError::Ended) };
                 let waiter = Waiter { kind: Kind::Deliver(Box::new(deliver)), pressing };
-                request(state, method, params, waiter)
+                match &stamped {
+                    Some(stamped) => request(state, method, stamped, waiter),
+                    None => request(state, method, params, waiter),
+                }
             })
             .await?;
+        tracing::debug!(target: "accord::request", method, id = %key.id(), "sent");
         Ok(Started { shared: Arc::clone(&self.shared), key })
     }
 
@@ -207,12 +220,24 @@ impl WeakHandle {
     }
 }
 
+/// The method, the id, and whether it went well; never what was said.
+fn log(method: &str, key: RequestKey, outcome: &Outcome) {
+    let id = key.id();
+    match outcome {
+        Ok(_) => tracing::debug!(target: "accord::request", method, %id, "answered"),
+        Err(CallError::Refused(error)) => {
+            tracing::debug!(target: "accord::request", method, %id, code = %error.code, "refused");
+        }
+        Err(error) => tracing::debug!(target: "accord::request", method, %id, %error, "failed"),
+    }
+}
+
 fn request(
     state: &mut State,
     method: &str,
     params: &impl Serialize,
     waiter: Waiter,
-) -> Result<accord_peer::RequestKey, SendError> {
+) -> Result<RequestKey, SendError> {
     if state.closing {
         return Err(SendError::Ended);
     }

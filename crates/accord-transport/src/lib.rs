@@ -20,6 +20,8 @@ mod pending;
 mod service;
 mod shared;
 pub mod stdio;
+mod tap;
+mod trace_context;
 mod writer;
 
 pub use call::Call;
@@ -33,3 +35,5 @@ pub use memory::pair;
 pub use options::Options;
 pub use pending::Started;
 pub use service::{Notification, Service, Update};
+pub use tap::Tap;
+pub use trace_context::TraceContext;

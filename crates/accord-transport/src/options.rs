@@ -5,6 +5,9 @@ use std::time::Duration;
 use accord_peer::Config;
 use accord_protocol::method::Side;
 
+use crate::trace_context::Source;
+use crate::{Tap, TraceContext};
+
 /// The settings of one end of a connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -26,6 +29,10 @@ pub struct Options {
     pub linger: Duration,
     /// Whether an [`Update`](crate::Update) keeps the line it came in.
     pub keep_raw: bool,
+    /// Records every frame.
+    pub tap: Option<Tap>,
+    /// Where the trace context of an outgoing request comes from.
+    pub(crate) trace: Option<Source>,
 }
 
 impl Options {
@@ -40,6 +47,8 @@ impl Options {
             max_calls: 4096,
             linger: Duration::from_secs(5),
             keep_raw: false,
+            tap: None,
+            trace: None,
         }
     }
 
@@ -92,6 +101,24 @@ impl Options {
     #[must_use]
     pub fn keep_raw(mut self, keep: bool) -> Self {
         self.keep_raw = keep;
+        self
+    }
+
+    /// Records every frame with `tap`.
+    #[must_use]
+    pub fn tap(mut self, tap: Tap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    /// Puts the context that `current` gives into the `_meta` of each request that is sent. It is called on the task
+    /// of the caller.
+    #[must_use]
+    pub fn trace_context(
+        mut self,
+        current: impl Fn() -> Option<TraceContext> + Send + Sync + 'static,
+    ) -> Self {
+        self.trace = Some(Source::new(current));
         self
     }
 

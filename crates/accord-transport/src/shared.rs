@@ -10,15 +10,18 @@ use std::task::Waker;
 use accord_peer::{CallKey, Peer, RequestKey, SendError};
 use accord_protocol::rpc;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tokio::sync::{Notify, watch};
 
 use crate::pending::Waiter;
+use crate::trace_context::Source;
 use crate::{CallError, Cause, End, Lost, Options};
 
 #[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<State>,
     high_water: usize,
+    trace: Option<Source>,
     /// Told when the output was taken: senders that wait look again.
     room: Notify,
     /// Told when everything that was queued has been written.
@@ -59,10 +62,16 @@ impl Shared {
         Self {
             state: Mutex::new(state),
             high_water: options.high_water,
+            trace: options.trace.clone(),
             room: Notify::new(),
             drained: Notify::new(),
             end: watch::Sender::new(None),
         }
+    }
+
+    /// The params with a trace context in them, where one is asked for.
+    pub(crate) fn stamp(&self, params: &impl Serialize) -> Option<Box<RawValue>> {
+        self.trace.as_ref()?.stamp(params)
     }
 
     /// A panic in somebody's `Serialize` leaves the state whole, so a poisoned lock is still good.

@@ -6,7 +6,9 @@ use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 
+use crate::Tap;
 use crate::shared::Shared;
+use crate::tap::Direction;
 
 /// The buffer is given back when it grew beyond this for one large message.
 const KEEP: usize = 512 << 10;
@@ -20,11 +22,12 @@ pub(crate) struct Writer<W> {
     unflushed: bool,
     /// Nothing can be written any more: what comes is thrown away.
     mute: bool,
+    tap: Option<Tap>,
 }
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
-    pub(crate) fn new(write: W) -> Self {
-        Self { write, writing: Vec::new(), written: 0, unflushed: false, mute: false }
+    pub(crate) fn new(write: W, tap: Option<Tap>) -> Self {
+        Self { write, writing: Vec::new(), written: 0, unflushed: false, mute: false, tap }
     }
 
     pub(crate) fn into_inner(self) -> W {
@@ -95,6 +98,9 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         drop(state);
         if some {
             shared.made_room();
+        }
+        if let Some(tap) = &self.tap {
+            tap.record_lines(Direction::Out, &self.writing);
         }
         if idle {
             shared.all_written();

@@ -2,6 +2,9 @@
 //!
 //! A shell outside every group reads the names of the groups to guard from a pipe. The end of the pipe means that this
 //! process is gone, however it went, and the shell kills what is left on its list.
+//!
+//! Two ways out remain: a process that leaves its group with `setsid`, and a parent that is killed in the moment between
+//! the start of a child and the line about it. The child of the latter still sees the end of its stdin.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;

@@ -10,12 +10,10 @@ use crate::support::Echo;
 
 const ARGUMENT: &str = "ACCORD_FIXTURE";
 
-/// The command that runs one of the functions below. libtest prints a line of its own to stdout first.
+/// The command that runs one of the functions that are ignored. libtest prints a line of its own to stdout first.
 pub(crate) fn fixture(name: &str, argument: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a test has a path"));
-    command
-        .args(["--exact", &format!("fixture::{name}"), "--ignored", "--nocapture", "--test-threads=2"])
-        .env(ARGUMENT, argument);
+    command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=2"]).env(ARGUMENT, argument);
     command
 }
 
@@ -83,5 +81,6 @@ fn doomed_client() {
         handle
     });
     let _handle = spawning.join().expect("no panic");
+    println!("started");
     runtime.block_on(pending::<()>());
 }

@@ -3,7 +3,7 @@
 //! Every process of a test holds a fifo open, so that its end of file says that all of them are gone.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -133,12 +133,14 @@ async fn what_a_dead_launcher_left_behind_goes_too() {
 #[tokio::test]
 async fn the_group_dies_with_a_parent_that_is_killed() {
     let family = Family::new();
-    let mut parent = fixture("doomed_client", &family.script(STUBBORN))
+    let mut parent = fixture("fixture::doomed_client", &family.script(STUBBORN))
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .expect("it starts");
     let gone = family.gone().await;
+    let said = BufReader::new(parent.stdout.take().expect("piped"));
+    assert!(said.lines().map_while(Result::ok).any(|line| line == "started"));
     parent.kill().expect("it runs");
     parent.wait().expect("it is ours");
     within(gone).await.expect("no panic");

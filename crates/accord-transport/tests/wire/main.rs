@@ -8,8 +8,12 @@ mod fixture;
 mod flow;
 #[cfg(unix)]
 mod groups;
+#[cfg(unix)]
+mod leaks;
 mod lines;
+mod liveness;
 mod order;
+mod records;
 #[cfg(unix)]
 mod stdio;
 mod support;

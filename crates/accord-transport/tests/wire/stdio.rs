@@ -14,7 +14,7 @@ const REQUEST: &str = r#"{"jsonrpc":"2.0","id":5,"method":"_x","params":{"a":1}}
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":5,"result":{"a":1}}"#;
 
 fn agent(mode: &str) -> Command {
-    fixture("echo_agent", mode)
+    fixture("fixture::echo_agent", mode)
 }
 
 /// Writes `input`, closes stdin, and waits for the end.

@@ -1,0 +1,74 @@
+//! The agent that benchmarks drive: it does what the text of a prompt says, and nothing else.
+//!
+//! | prompt | what it does before it answers |
+//! | --- | --- |
+//! | `ping` | nothing |
+//! | `stream N S` | N message chunks of S bytes |
+//! | `tools N` | N tool calls, each announced and then completed with a diff of 2 KiB |
+//! | `permit N` | asks N times for permission |
+//! | `echo TEXT` | one chunk with the text |
+
+use accord_agent::protocol::v1::{
+    Diff, StopReason, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
+};
+use accord_agent::{Agent, Error, Question, ServeError, Turn};
+
+struct BenchAgent;
+
+impl Agent for BenchAgent {
+    async fn prompt(&self, turn: Turn) -> Result<StopReason, Error> {
+        let text = turn.text();
+        if let Some(text) = text.strip_prefix("echo ") {
+            turn.say(text).await?;
+            return Ok(StopReason::EndTurn);
+        }
+        let words: Vec<&str> = text.split(' ').collect();
+        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
+        match words[0] {
+            "stream" => stream(&turn, number(1), number(2)).await?,
+            "tools" => tools(&turn, number(1)).await?,
+            "permit" => permit(&turn, number(1)).await?,
+            _ => {}
+        }
+        Ok(StopReason::EndTurn)
+    }
+}
+
+async fn stream(turn: &Turn, count: usize, size: usize) -> Result<(), Error> {
+    let text = pattern(size);
+    for _ in 0..count {
+        turn.say(text.clone()).await?;
+    }
+    Ok(())
+}
+
+async fn tools(turn: &Turn, count: usize) -> Result<(), Error> {
+    let text = pattern(2048);
+    for n in 0..count {
+        let id = format!("call-{n}");
+        turn.update(ToolCall::new(id.clone(), "Edit src/main.rs").kind(ToolKind::Edit)).await?;
+        let diff = ToolCallContent::Diff(Diff::new("/project/src/main.rs", text.clone()));
+        turn.update(ToolCallUpdate::new(id).status(ToolCallStatus::Completed).content(vec![diff])).await?;
+    }
+    Ok(())
+}
+
+async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
+    for n in 0..count {
+        let call = ToolCallUpdate::new(format!("call-{n}")).title("Edit src/main.rs");
+        turn.ask(Question::new(call)).await?;
+    }
+    Ok(())
+}
+
+/// Plain text with a little of what has to be escaped.
+fn pattern(size: usize) -> String {
+    const PATTERN: &str = "The quick brown fox said \"hi\" to the lazy dog.\n";
+    PATTERN.chars().cycle().take(size).collect()
+}
+
+/// One thread is enough for an agent that only waits, and it saves what threads cost.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), ServeError> {
+    accord_agent::serve_stdio(BenchAgent).await
+}
