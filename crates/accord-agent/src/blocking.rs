@@ -11,6 +11,50 @@
 //! * Tools are reported by name; ids, kinds, titles, diffs and previews are made here (see [`ToolTable`]).
 //! * A panic ends the turn with an error. The session goes on from what was last stored of it.
 //! * A prompt that comes while a turn of its session runs is refused, in every session.
+//!
+//! ```no_run
+//! use accord_agent::{
+//!     blocking::{Blocking, BlockingAgent, BlockingSession, Callbacks, Failure, Prompt, Reply, Setup},
+//!     protocol::v1::Implementation,
+//!     store::{Store, jsonl::JsonlStore},
+//! };
+//! use serde_json::Value;
+//!
+//! struct Echo;
+//! struct Conversation(Vec<Value>);
+//!
+//! impl BlockingAgent for Echo {
+//!     type Session = Conversation;
+//!     fn info(&self) -> Implementation {
+//!         Implementation::new("echo", "1.0.0")
+//!     }
+//!     fn create(&self, _: &Setup) -> Result<Conversation, Failure> {
+//!         Ok(Conversation(Vec::new()))
+//!     }
+//! }
+//!
+//! impl BlockingSession for Conversation {
+//!     fn run(&mut self, prompt: &Prompt, callbacks: &Callbacks) -> Result<Reply, Failure> {
+//!         self.0.push(prompt.text().into());
+//!         callbacks.thinking("What did they say?");
+//!         Ok(Reply::text(prompt.text()))
+//!     }
+//!     fn history(&self) -> Vec<Value> {
+//!         self.0.clone()
+//!     }
+//!     fn restore(&mut self, history: Vec<Value>) -> Result<(), Failure> {
+//!         self.0 = history;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = Store::start(JsonlStore::open("sessions")?)?;
+//! accord_agent::serve_stdio(Blocking::new(Echo).runtime().store(store).build()).await?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod agent;
 mod approval;

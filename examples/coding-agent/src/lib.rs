@@ -22,6 +22,11 @@ use accord_agent::{
 use agent::CodingAgent;
 use config::Config;
 
+/// The guide's own code is compiled with this package's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/wrap-a-blocking-agent.md")]
+struct Guide;
+
 /// Does what the command line asks for: serves the agent, or says what it is and whether it is configured.
 ///
 /// # Cancel safety
