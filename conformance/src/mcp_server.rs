@@ -1,5 +1,6 @@
 //! A small, real MCP server over stdio, for agents to mount; it leaves a trace, and it can misbehave on purpose.
 
+mod http;
 mod tools;
 mod trace;
 
@@ -20,6 +21,7 @@ accord-mcp-server: a small MCP server over stdio
   --name NAME   the server's name in its handshake (default accord-mcp-server)
   --stubborn    stay when stdin ends
   --mute        read, and never answer
+  --http        serve Streamable HTTP on a loopback port instead, and print the address on stdout
   --crash       end with status 3 before the handshake
   --help        this text
 ";
@@ -30,8 +32,17 @@ struct Options {
     trace: Option<PathBuf>,
     name: Option<String>,
     stubborn: bool,
-    mute: bool,
-    crash: bool,
+    manner: Manner,
+}
+
+/// How it serves.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    #[default]
+    Stdio,
+    Http,
+    Mute,
+    Crash,
 }
 
 /// Serves until stdin ends; `args` are the process's own, program name first.
@@ -44,7 +55,7 @@ pub fn run(args: &[String]) -> ExitCode {
     say("accord-mcp-server: started\n", 0);
     let trace = Trace::to(options.trace.clone());
     trace.started(args);
-    if options.crash {
+    if options.manner == Manner::Crash {
         return ExitCode::from(3);
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -59,13 +70,19 @@ pub fn run(args: &[String]) -> ExitCode {
 }
 
 async fn serve(options: &Options, trace: &Trace) -> ExitCode {
-    if options.mute {
+    if options.manner == Manner::Mute {
         // Draining is what makes a mute server nastier than a dead one: the client's writes succeed.
         let drained = tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()).await;
         return stay_if_stubborn(options, drained.is_ok()).await;
     }
     let name = options.name.as_deref().unwrap_or("accord-mcp-server");
     let tools = Tools::new(name, trace.clone());
+    if options.manner == Manner::Http {
+        return match http::serve(tools).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => say(&format!("accord-mcp-server: {error}\n"), 1),
+        };
+    }
     let ended = match tools.serve(rmcp::transport::stdio()).await {
         Ok(service) => service.waiting().await.is_ok(),
         Err(error) => {
@@ -95,8 +112,9 @@ fn parse(args: &[String]) -> Result<Option<Options>, String> {
             "--trace" => options.trace = Some(value()?.into()),
             "--name" => options.name = Some(value()?),
             "--stubborn" => options.stubborn = true,
-            "--mute" => options.mute = true,
-            "--crash" => options.crash = true,
+            "--mute" => options.manner = Manner::Mute,
+            "--crash" => options.manner = Manner::Crash,
+            "--http" => options.manner = Manner::Http,
             "--help" => return Ok(None),
             // What else is given only shows up in the trace: a check may want to see odd arguments arrive unchanged.
             _ => {}

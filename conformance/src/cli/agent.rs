@@ -58,10 +58,11 @@ pub(super) const fn with_subject<const OWN: usize, const ALL: usize>(own: [Flag;
 
 pub(super) const FLAGS: &[Flag] = &OWN;
 
-const OWN: [Flag; 26] = with_subject([
+const OWN: [Flag; 27] = with_subject([
     flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
     flag("jobs", "N", "checks at a time (default: one a processor)"),
     flag("only", "IDS", "only these requirements, separated by commas; a final * matches the rest"),
+    flag("logout", "", "check logout, too: it ends the login"),
     flag("all", "", "show what passed, too"),
 ]);
 
@@ -98,6 +99,7 @@ pub(super) fn subject(args: &Args) -> Result<Subject, String> {
         patience: args.seconds("timeout", 20.0)?,
         quiet: args.seconds("quiet", 0.3)?,
         auth: args.value("auth").map(str::to_owned),
+        logout: args.has("logout"),
         mcp: vec![program.to_string_lossy().into_owned(), "mcp-server".into()],
         facts: Facts::default(),
     })

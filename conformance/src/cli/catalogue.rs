@@ -32,8 +32,13 @@ pub(super) fn list(args: &Args) -> Result<ExitCode, String> {
         let mark = if checked.contains(each.id.as_str()) { "✓" } else { " " };
         let shown =
             side.is_none_or(|side| each.side.includes(side)) && !(args.has("unchecked") && mark == "✓");
+        let reason =
+            [Side::Agent, Side::Client].iter().find_map(|side| requirement::unseen(*side).get(&each.id));
         if shown {
             line!(text, "{mark} {:26} {:13} {:6} {}", each.id, each.tier, each.side, each.text);
+        }
+        if let Some(reason) = reason.filter(|_| shown) {
+            line!(text, "{:30}can't be seen: {reason}", "");
         }
     }
     crate::say::out(&text);

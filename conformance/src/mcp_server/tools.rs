@@ -61,6 +61,11 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         self.trace.event("initialize");
+        if let Some(parts) = context.extensions.get::<http::request::Parts>() {
+            let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let headers = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value)));
+            self.trace.headers(&headers.collect());
+        }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }

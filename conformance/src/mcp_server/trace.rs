@@ -43,6 +43,11 @@ impl Trace {
         );
     }
 
+    /// What an HTTP client sent along, by which a check sees that its headers arrive.
+    pub(super) fn headers(&self, headers: &BTreeMap<String, String>) {
+        self.write(&json!({"event": "headers", "pid": std::process::id(), "headers": headers}));
+    }
+
     fn write(&self, line: &Value) {
         let Some(path) = &self.path else { return };
         let opened = OpenOptions::new().create(true).append(true).open(path.as_path());

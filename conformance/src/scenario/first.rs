@@ -155,7 +155,7 @@ async fn usage(set: &Set, session: &Session) -> Judged {
 pub(super) async fn closed(session: &Session) -> Judged {
     let offers = session.client().agent().agent_capabilities.as_ref();
     let sessions = offers.and_then(|offers| offers.session_capabilities.as_ref());
-    if !sessions.is_some_and(|sessions| sessions.close.get().is_some()) {
+    if sessions.is_none_or(|sessions| sessions.close.get().is_none()) {
         return skip("sessionCapabilities.close is not advertised");
     }
     session.close().await.map_err(failed)

@@ -28,6 +28,8 @@ pub(crate) struct Subject {
     pub(crate) quiet: Duration,
     /// The method to authenticate with before sessions are made.
     pub(crate) auth: Option<String>,
+    /// logout may be called, although it ends the login.
+    pub(crate) logout: bool,
     /// The program of an MCP server to mount, with its first arguments.
     pub(crate) mcp: Vec<String>,
     /// What the first handshake showed.

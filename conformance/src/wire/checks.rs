@@ -114,7 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::wire::requirement::{self, Side};
+    use crate::wire::requirement::{self, Side, Tier};
     use crate::wire::witness::AGENT_RULES;
 
     #[test]
@@ -127,5 +127,21 @@ mod tests {
             let requirement = requirement::find(id).unwrap_or_else(|| panic!("there is no requirement {id}"));
             assert!(requirement.side.includes(Side::Agent), "{id} does not bind agents");
         }
+    }
+
+    #[test]
+    fn what_binds_agents_is_checked_or_has_a_reason_why_not() {
+        let checked: BTreeSet<&str> =
+            of_agents().map(|check| check.id).chain(AGENT_RULES.iter().copied()).collect();
+        let unseen = requirement::unseen(Side::Agent);
+        let binding = requirement::all().iter().filter(|each| each.side.includes(Side::Agent));
+        let open: Vec<&str> = binding
+            .filter(|each| each.tier != Tier::Informational)
+            .map(|each| each.id.as_str())
+            .filter(|id| !checked.contains(id) && !unseen.contains_key(*id))
+            .collect();
+        assert_eq!(open, Vec::<&str>::new(), "neither checked nor in unseen.toml");
+        let stale: Vec<&String> = unseen.keys().filter(|id| checked.contains(id.as_str())).collect();
+        assert_eq!(stale, Vec::<&String>::new(), "checked, and in unseen.toml");
     }
 }

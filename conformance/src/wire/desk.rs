@@ -1,21 +1,29 @@
 //! How the kit, as a client, answers what an agent asks: permissions, files, forms, and the rest with -32601.
 
+mod terminals;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+
+pub(crate) use self::terminals::Terminals;
 
 /// The policy, and what is still open.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Desk {
     /// The answer to permission requests.
     pub(crate) permission: Permission,
-    /// The answer to forms and URLs.
-    pub(crate) elicitation: Elicitation,
+    /// The answer to forms and URLs; null cancels.
+    pub(crate) elicitation: Value,
     /// The folder whose files are served; without one, `fs/*` is refused as unknown.
     pub(crate) files: Option<PathBuf>,
     /// Answer `fs/*` with an error instead.
     pub(crate) files_fail: bool,
+    /// Answer `fs/write_text_file` with null, as older documents said.
+    pub(crate) null_results: bool,
+    /// The terminals, if the kit plays a client that has some.
+    pub(crate) terminals: Option<Terminals>,
     /// Requests that were not answered, by policy.
     pub(crate) held: Vec<(Value, String, Value)>,
     /// Permission requests seen so far.
@@ -44,31 +52,21 @@ pub(crate) enum Permission {
     Hold,
 }
 
-/// How elicitations are answered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Elicitation {
-    /// `cancel`.
-    #[default]
-    Cancel,
-    /// `decline`.
-    Decline,
-    /// `accept`, with content if it is a form.
-    Accept(Value),
-    /// An action the protocol doesn't know.
-    Unknown,
-}
-
 impl Desk {
     /// The line that answers a request, or none if the policy is to leave it open.
     pub(crate) fn reply(&mut self, id: &Value, method: &str, params: &Value) -> Option<Value> {
         let outcome = match method {
             "session/request_permission" => self.permit(id, method, params)?,
-            "elicitation/create" => Ok(self.elicit()),
+            "elicitation/create" if self.elicitation.is_null() => Ok(json!({"action": "cancel"})),
+            "elicitation/create" => Ok(self.elicitation.clone()),
             "fs/read_text_file" | "fs/write_text_file" if self.files_fail => {
                 Err(json!({"code": -32603, "message": "the disk is on fire"}))
             }
             "fs/read_text_file" if self.files.is_some() => self.read(params),
             "fs/write_text_file" if self.files.is_some() => self.write(params),
+            _ if method.starts_with("terminal/") && self.terminals.is_some() => {
+                self.terminals.as_mut().map_or(Ok(Value::Null), |terminals| terminals.serve(method, params))
+            }
             _ => Err(json!({"code": -32601, "message": "method not found"})),
         };
         Some(match outcome {
@@ -98,15 +96,6 @@ impl Desk {
         }))
     }
 
-    fn elicit(&self) -> Value {
-        match &self.elicitation {
-            Elicitation::Cancel => json!({"action": "cancel"}),
-            Elicitation::Decline => json!({"action": "decline"}),
-            Elicitation::Accept(content) => json!({"action": "accept", "content": content}),
-            Elicitation::Unknown => json!({"action": "_accord/unknown", "content": {"any": "thing"}}),
-        }
-    }
-
     fn read(&self, params: &Value) -> Result<Value, Value> {
         let text = fs::read_to_string(self.inside(params)?)
             .map_err(|error| json!({"code": -32002, "message": error.to_string()}))?;
@@ -121,7 +110,7 @@ impl Desk {
     fn write(&self, params: &Value) -> Result<Value, Value> {
         let content = params["content"].as_str().unwrap_or_default();
         fs::write(self.inside(params)?, content)
-            .map(|()| json!({}))
+            .map(|()| if self.null_results { Value::Null } else { json!({}) })
             .map_err(|error| json!({"code": -32603, "message": error.to_string()}))
     }
 

@@ -105,3 +105,14 @@ pub(crate) fn find(id: &str) -> Option<&'static Requirement> {
     let index = INDEX.get_or_init(|| all().iter().map(|each| (each.id.as_str(), each)).collect());
     index.get(id).copied()
 }
+
+/// Why a requirement is not checked on `side`, for those that can't be judged from outside.
+pub(crate) fn unseen(side: Side) -> &'static BTreeMap<String, String> {
+    static UNSEEN: OnceLock<BTreeMap<String, BTreeMap<String, String>>> = OnceLock::new();
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+    let sides = UNSEEN.get_or_init(|| {
+        toml::from_str(include_str!("../../unseen.toml"))
+            .expect("the file is embedded, and read by the tests")
+    });
+    sides.get(&side.to_string()).unwrap_or(&NONE)
+}

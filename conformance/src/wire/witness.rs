@@ -6,7 +6,11 @@
 mod content;
 mod gates;
 mod message;
+mod meta;
+mod notices;
+mod rules;
 mod session;
+mod terminals;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,57 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use self::message::{Message, Rule, classify};
+use self::notices::Compaction;
+pub use self::rules::AGENT_RULES;
 use self::session::Sessions;
+use self::terminals::Terminal;
 use super::frame::{Direction, Frame};
 use super::schema::{self, Part};
-
-/// The requirements of agents that the witness can judge.
-pub const AGENT_RULES: &[&str] = &[
-    "ACP-TRANSPORT-001",
-    "ACP-TRANSPORT-002",
-    "ACP-JSONRPC-001",
-    "ACP-JSONRPC-002",
-    "ACP-SCHEMA-001",
-    "ACP-SCHEMA-002",
-    "ACP-SESSION-002",
-    "ACP-CANCEL-001",
-    "ACP-CANCEL-002",
-    "ACP-LOAD-002",
-    "ACP-RESUME-002",
-    "ACP-MODES-001",
-    "ACP-CONFIG-001",
-    "ACP-CONFIG-003",
-    "ACP-AUTH-001",
-    "ACP-AUTH-002",
-    "ACP-CLIENTCAP-001",
-    "ACP-CLIENTCAP-002",
-    "ACP-CLIENTCAP-003",
-    "ACPX-TR-004",
-    "ACPX-RPC-001",
-    "ACPX-RPC-005",
-    "ACPX-RPC-006",
-    "ACPX-RPC-009",
-    "ACPX-SESS-013",
-    "ACPX-PROMPT-014",
-    "ACPX-TOOL-002",
-    "ACPX-TOOL-005",
-    "ACPX-TOOL-007",
-    "ACPX-TOOL-009",
-    "ACPX-PERM-003",
-    "ACPX-PERM-013",
-    "ACPX-FS-001",
-    "ACPX-ELIC-001",
-    "ACPX-LIST-002",
-    "ACPX-RESUME-002",
-    "ACPX-CLOSE-002",
-    "ACPX-CONFIG-001",
-    "ACPX-CONFIG-015",
-    "ACPX-NOTICE-001",
-    "ACPX-COMPACT-001",
-    "ACPX-EXT-001",
-    "ACPX-EXT-002",
-    "ACPX-EXT-009",
-];
 
 /// A requirement that a line breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +90,10 @@ struct Witness {
     offered: Option<Value>,
     answered: Option<Value>,
     sessions: Sessions,
+    terminals: BTreeMap<String, Terminal>,
+    compactions: BTreeMap<String, Compaction>,
+    /// Ids of URL elicitations that are open.
+    elicitations: BTreeSet<String>,
 }
 
 impl Witness {
@@ -180,6 +143,7 @@ impl Witness {
     }
 
     fn message(&mut self, direction: Direction, message: Message<'_>) {
+        self.trace_context(direction, message.body());
         match message {
             Message::Request { id, method, params } => {
                 self.request(direction, id, method, params);
@@ -246,6 +210,7 @@ impl Witness {
             self.rule(direction, ids(Rule::Outcome), faults.is_empty(), || {
                 format!("the error object does not fit: {}", faults.join("; "))
             });
+            self.error_message(direction, error);
         }
         let Some(request) = asked else { return };
         if let Ok(result) = outcome {
@@ -277,6 +242,12 @@ impl Witness {
                 format!("{method} is not sent in this form by the {}", direction.writer())
             });
             let fine = custom || known || schema::drafts().knows(method);
+            if custom && !method.starts_with("$/") {
+                // The other side is this kit, or a client that was asked for no extension.
+                self.rule(direction, ("ACPX-EXT-006", "ACPX-EXT-006"), self.extends(direction), || {
+                    format!("{method} is used, and the other side advertises no extension")
+                });
+            }
             self.rule(direction, ("ACPX-EXT-002", "ACPX-EXT-002"), fine, || {
                 format!("{method} is not in the specification and does not start with `_`")
             });

@@ -8,7 +8,7 @@ use super::prompts::turn;
 use super::{Check, check};
 use crate::wire::case::{Case, prompt};
 use crate::wire::client::Client;
-use crate::wire::desk::Elicitation;
+use crate::wire::desk::Terminals;
 use crate::wire::schema;
 use crate::wire::verdict::{Judged, ensure, inconclusive};
 
@@ -27,6 +27,9 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-ELIC-005", form_fits),
     check("ACPX-ELIC-010", not_accepted),
     check("ACPX-ELIC-019", unknown_action),
+    check("ACPX-ELIC-027", content_left_out),
+    check("ACPX-FS-006", null_result),
+    check("ACPX-TERM-009", terminals_are_released),
 ];
 
 /// All turns that might use something of the client's, for a client that offers `capabilities`.
@@ -122,7 +125,7 @@ fn file_errors(case: &mut Case<'_>) -> Judged {
     if uses(&client, "fs/").is_some() { Ok(()) } else { inconclusive("the agent used no fs/* method") }
 }
 
-fn asked(case: &mut Case<'_>, capabilities: &Value, answer: Elicitation) -> Judged<(Client, Vec<Value>)> {
+fn asked(case: &mut Case<'_>, capabilities: &Value, answer: Value) -> Judged<(Client, Vec<Value>)> {
     let words = case.words("ask")?;
     case.desk.elicitation = answer;
     let (mut client, session) = case.with_session_and(capabilities)?;
@@ -134,7 +137,7 @@ fn asked(case: &mut Case<'_>, capabilities: &Value, answer: Elicitation) -> Judg
 
 fn offered_modes_only(case: &mut Case<'_>) -> Judged {
     for mode in ["form", "url"] {
-        let (_, requests) = asked(case, &json!({"elicitation": {mode: {}}}), Elicitation::Cancel)?;
+        let (_, requests) = asked(case, &json!({"elicitation": {mode: {}}}), json!({"action": "cancel"}))?;
         let other = requests.iter().find(|request| request["mode"] != mode);
         ensure(other.is_none(), || {
             format!("a client that offers only {mode} is asked {}", other.unwrap_or(&Value::Null))
@@ -144,10 +147,10 @@ fn offered_modes_only(case: &mut Case<'_>) -> Judged {
 }
 
 fn falls_back(case: &mut Case<'_>) -> Judged {
-    asked(case, &json!({}), Elicitation::Cancel).map(drop)
+    asked(case, &json!({}), json!({"action": "cancel"})).map(drop)
 }
 
-fn form(case: &mut Case<'_>, answer: Elicitation) -> Judged<(Client, Vec<Value>)> {
+fn form(case: &mut Case<'_>, answer: Value) -> Judged<(Client, Vec<Value>)> {
     let (client, requests) = asked(case, &json!({"elicitation": {"form": {}, "url": {}}}), answer)?;
     if requests.is_empty() {
         return inconclusive("the agent asked nothing");
@@ -156,7 +159,7 @@ fn form(case: &mut Case<'_>, answer: Elicitation) -> Judged<(Client, Vec<Value>)
 }
 
 fn request_fits(case: &mut Case<'_>) -> Judged {
-    for request in form(case, Elicitation::Cancel)?.1 {
+    for request in form(case, json!({"action": "cancel"}))?.1 {
         let faults = schema::stable().faults("CreateElicitationRequest", &request);
         ensure(faults.is_empty(), || faults.join("; "))?;
         let scopes =
@@ -167,7 +170,7 @@ fn request_fits(case: &mut Case<'_>) -> Judged {
 }
 
 fn form_fits(case: &mut Case<'_>) -> Judged {
-    for request in form(case, Elicitation::Cancel)?.1 {
+    for request in form(case, json!({"action": "cancel"}))?.1 {
         if request["mode"] == "form" {
             let faults = schema::stable().faults("ElicitationSchema", &request["requestedSchema"]);
             ensure(faults.is_empty(), || faults.join("; "))?;
@@ -177,7 +180,11 @@ fn form_fits(case: &mut Case<'_>) -> Judged {
 }
 
 fn not_accepted(case: &mut Case<'_>) -> Judged {
-    for answer in [Elicitation::Decline, Elicitation::Cancel, Elicitation::Accept(json!({}))] {
+    for answer in [
+        json!({"action": "decline"}),
+        json!({"action": "cancel"}),
+        json!({"action": "accept", "content": {}}),
+    ] {
         let (mut client, _) = form(case, answer)?;
         client.alive()?;
     }
@@ -185,6 +192,41 @@ fn not_accepted(case: &mut Case<'_>) -> Judged {
 }
 
 fn unknown_action(case: &mut Case<'_>) -> Judged {
-    let (mut client, _) = form(case, Elicitation::Unknown)?;
+    let (mut client, _) = form(case, json!({"action": "_accord/unknown", "content": {"any": "thing"}}))?;
     client.alive()
+}
+
+fn content_left_out(case: &mut Case<'_>) -> Judged {
+    for action in ["accept", "decline", "cancel"] {
+        for content in [None, Some(Value::Null)] {
+            let mut answer = json!({"action": action});
+            if let Some(content) = content {
+                answer["content"] = content;
+            }
+            form(case, answer)?.0.alive()?;
+        }
+    }
+    form(case, json!({"action": "decline", "content": {"ignored": true}}))?.0.alive()
+}
+
+fn null_result(case: &mut Case<'_>) -> Judged {
+    case.desk.null_results = true;
+    let client = busy_turns(case, &json!({"fs": {"writeTextFile": true}}))?;
+    if uses(&client, "fs/write").is_none() {
+        return inconclusive("the agent did not use fs/write_text_file");
+    }
+    let failed = client.heard.iter().any(|heard| heard.params["update"]["status"] == "failed");
+    ensure(!failed, || "a tool fails when fs/write_text_file is answered with null".into())
+}
+
+fn terminals_are_released(case: &mut Case<'_>) -> Judged {
+    case.desk.terminals = Some(Terminals::default());
+    let client = busy_turns(case, &json!({"terminal": true}))?;
+    let (made, released) = client.desk.terminals.as_ref().map_or((0, 0), |all| (all.made, all.released));
+    if made == 0 {
+        return inconclusive("the agent made no terminal");
+    }
+    ensure(made == released, || {
+        format!("{released} of {made} terminals were released by the end of the turn")
+    })
 }

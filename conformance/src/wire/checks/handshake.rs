@@ -32,6 +32,8 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-AUTH-001", methods_fit),
     check("ACPX-AUTH-002", empty_result),
     check("ACPX-AUTH-003", unknown_method),
+    gated("ACP-AUTH-004", Gate::Offers("auth/logout"), logs_out),
+    gated("ACPX-AUTH-011", Gate::Offers("auth/logout"), locked_after_logout),
 ];
 
 /// Methods that an agent may leave out, with the capability that announces them.
@@ -281,4 +283,27 @@ fn unknown_method(case: &mut Case<'_>) -> Judged {
     }
     client.ask("authenticate", &json!({"methodId": "accord-made-up"}))?.error()?;
     client.ask("authenticate", &json!({}))?.error().map(drop)
+}
+
+fn logged_out(case: &mut Case<'_>) -> Judged<(crate::wire::client::Client, Value)> {
+    if !case.subject.logout {
+        return skip("logout ends the login of whoever runs the check: --logout allows it");
+    }
+    let mut client = case.ready()?;
+    let result = client.call("logout", &json!({}))?;
+    Ok((client, result))
+}
+
+fn logs_out(case: &mut Case<'_>) -> Judged {
+    let (_, result) = logged_out(case)?;
+    ensure(result.is_object(), || format!("the result of logout is {result}"))
+}
+
+fn locked_after_logout(case: &mut Case<'_>) -> Judged {
+    let (mut client, _) = logged_out(case)?;
+    if case.subject.auth.is_none() {
+        return inconclusive("whether sessions need a login is not known: give --auth METHOD");
+    }
+    let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    ensure(answer.code() == Some(-32000), || format!("session/new after logout: {:?}", answer.outcome))
 }

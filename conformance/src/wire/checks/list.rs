@@ -27,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     gated("ACPX-LIST-014", LIST, new_sessions),
     gated("ACPX-LIST-015", LIST, cwd_is_fixed),
     gated("ACPX-LIST-016", LIST, nulls),
+    gated("ACPX-ADDDIRS-006", LIST, reported_roots),
 ];
 
 /// How many sessions make a list that a sound agent cuts into pages.
@@ -207,4 +208,25 @@ fn cwd_is_fixed(case: &mut Case<'_>) -> Judged {
 fn nulls(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     client.call("session/list", &json!({"cwd": null, "cursor": null})).map(drop)
+}
+
+fn reported_roots(case: &mut Case<'_>) -> Judged {
+    if !case.subject.facts.offers("sessionCapabilities/additionalDirectories") {
+        return crate::wire::verdict::skip("sessionCapabilities/additionalDirectories is not advertised");
+    }
+    let mut client = case.ready()?;
+    let params = json!({"cwd": case.cwd(), "mcpServers": [], "additionalDirectories": [case.other()]});
+    let session = new_session(&mut client, &params)?;
+    turn(&mut client, &prompt(&session, &case.plain()))?;
+    client.finish(client.patience())?;
+    let mut client = case.ready()?;
+    let entries = whole_list(&mut client, &json!({"cwd": case.cwd()}))?;
+    match entries
+        .iter()
+        .find(|entry| entry["sessionId"] == session)
+        .map(|entry| &entry["additionalDirectories"])
+    {
+        None | Some(Value::Null) => inconclusive("the list does not report additionalDirectories (it may)"),
+        Some(roots) => ensure(*roots == json!([case.other()]), || format!("the list reports {roots}")),
+    }
 }

@@ -1,7 +1,9 @@
 //! MCP servers: a real one is mounted, and its trace tells what the agent did with it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -18,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-MCP-002", launched_as_declared),
     check("ACPX-MCP-003", all_of_them),
     check("ACPX-MCP-004", http_is_supported),
+    gated("ACPX-MCP-005", Gate::Offers("mcpCapabilities/http"), over_http),
     check("ACPX-MCP-009", without_type),
     check("ACPX-MCP-010", broken_servers),
     gated(
@@ -41,12 +44,12 @@ fn declared(case: &Case<'_>, name: &str, more: &[&str]) -> (Value, PathBuf) {
     (json!({"name": name, "command": command, "args": args, "env": env}), trace)
 }
 
-fn events(trace: &PathBuf) -> Vec<Value> {
+fn events(trace: &Path) -> Vec<Value> {
     let text = fs::read_to_string(trace).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn has(trace: &PathBuf, event: &str) -> bool {
+fn has(trace: &Path, event: &str) -> bool {
     events(trace).iter().any(|entry| entry["event"] == event)
 }
 
@@ -62,7 +65,7 @@ fn mounted(case: &mut Case<'_>, servers: &[Value]) -> Judged<(Client, String)> {
     Ok((client, session))
 }
 
-fn wait_for(trace: &PathBuf, event: &str) -> bool {
+fn wait_for(trace: &Path, event: &str) -> bool {
     for _ in 0..30 {
         if has(trace, event) {
             return true;
@@ -225,4 +228,56 @@ fn secrets_stay_secret(case: &mut Case<'_>) -> Judged {
     });
     ensure(!told, || "a secret of an MCP declaration comes back on stdout".into())?;
     ensure(!evidence.stderr().contains(SECRET), || "a secret of an MCP declaration is on stderr".into())
+}
+
+/// The kit's server over HTTP; it ends with the value.
+struct HttpServer {
+    process: std::process::Child,
+    url: String,
+}
+
+impl HttpServer {
+    fn start(case: &Case<'_>, trace: &Path) -> Judged<Self> {
+        let trouble = |error: std::io::Error| {
+            crate::wire::verdict::Stop::Inconclusive(format!("no MCP server: {error}"))
+        };
+        let (program, first) =
+            case.subject.mcp.split_first().ok_or(std::io::ErrorKind::NotFound.into()).map_err(trouble)?;
+        let mut process = Command::new(program)
+            .args(first)
+            .args(["--http", "--trace"])
+            .arg(trace)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(trouble)?;
+        let mut url = String::new();
+        if let Some(stdout) = process.stdout.as_mut() {
+            BufReader::new(stdout).read_line(&mut url).map_err(trouble)?;
+        }
+        Ok(Self { process, url: url.trim().to_owned() })
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        // It ends by itself; the kill is for the case that it does not.
+        let _ = self.process.kill().and_then(|()| self.process.wait());
+    }
+}
+
+fn over_http(case: &mut Case<'_>) -> Judged {
+    let trace = case.scratch("http.trace");
+    let server = HttpServer::start(case, &trace)?;
+    let headers = json!([{"name": "X-Accord-Test", "value": "carried"}]);
+    let declared = json!({"type": "http", "name": "web", "url": server.url, "headers": headers});
+    mounted(case, &[declared])?;
+    if !wait_for(&trace, "headers") {
+        return inconclusive("the agent never connected to the server");
+    }
+    let entries = events(&trace);
+    let sent = entries.iter().any(|entry| entry["headers"]["x-accord-test"] == "carried");
+    ensure(sent, || "the declared header is not sent".into())
 }

@@ -20,9 +20,24 @@ impl Witness {
             self.absolute(path);
         }
         for content in report["content"].as_array().into_iter().flatten() {
-            if content["type"] == "diff" {
-                self.absolute(&content["path"]);
+            match content["type"].as_str() {
+                Some("diff") => self.absolute(&content["path"]),
+                Some("terminal") => self.terminal_shown(content),
+                Some("content") => self.encoded(&content["content"]),
+                _ => {}
             }
+        }
+    }
+
+    /// A content block of the agent's: what is said to be base64 is.
+    pub(super) fn encoded(&mut self, block: &Value) {
+        let data = match block["type"].as_str() {
+            Some("image" | "audio") => &block["data"],
+            Some("resource") => &block["resource"]["blob"],
+            _ => return,
+        };
+        if let Some(data) = data.as_str() {
+            self.agent_rule("ACPX-CONTENT-002", is_base64(data), || "the data is not base64".into());
         }
     }
 
@@ -90,4 +105,10 @@ pub(super) fn choices(options: &Value) -> impl Iterator<Item = &Value> {
         let group = entry["options"].as_array().into_iter().flatten();
         group.chain(std::iter::once(entry)).map(|choice| &choice["value"])
     })
+}
+
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let letters = body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/');
+    letters && text.len() - body.len() <= 2 && text.len().is_multiple_of(4)
 }

@@ -138,6 +138,17 @@ impl Witness {
         self.agent_rule("ACP-AUTH-001", unique, || "two authMethods share an id".into());
     }
 
+    /// A URL elicitation: its id is in use once, its address carries no credentials.
+    pub(super) fn url_asked(&mut self, params: &Value) {
+        let id = params["elicitationId"].as_str().unwrap_or_default().to_owned();
+        let fresh = self.elicitations.insert(id.clone());
+        self.agent_rule("ACPX-ELIC-016", fresh, || format!("elicitation id {id} is in use already"));
+        let url = params["url"].as_str().unwrap_or_default();
+        let authority =
+            url.split_once("://").map_or("", |(_, rest)| rest.split('/').next().unwrap_or_default());
+        self.agent_rule("ACPX-ELIC-020", !authority.contains('@'), || "the URL carries credentials".into());
+    }
+
     /// A turn is over in which the agent could have used what the client did not offer.
     pub(super) fn gates_held(&mut self) {
         let offer =

@@ -10,6 +10,16 @@ pub(super) enum Message<'l> {
     Response { id: &'l Value, outcome: Result<&'l Value, &'l Value> },
 }
 
+impl<'l> Message<'l> {
+    /// What the message carries: params, result or error.
+    pub(super) fn body(self) -> &'l Value {
+        match self {
+            Self::Request { params, .. } | Self::Notification { params, .. } => params,
+            Self::Response { outcome, .. } => outcome.unwrap_or_else(|error| error),
+        }
+    }
+}
+
 /// The requirement a line breaks by what it is, and how.
 pub(super) struct Misshapen {
     pub(super) rule: Rule,

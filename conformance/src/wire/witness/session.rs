@@ -170,6 +170,8 @@ impl Witness {
             }
         }
         self.tool_reported(params, kind);
+        self.special_update(update);
+        self.encoded(&update["content"]);
         if kind == "config_option_update" {
             self.config_options(&update["configOptions"]);
             if let Some(session) = self.session(params) {
@@ -273,10 +275,13 @@ impl Witness {
     }
 
     fn client_replied(&mut self, asked: &Asked, outcome: Result<&Value, &Value>) {
+        let Ok(result) = outcome else { return };
+        if asked.method == "terminal/create" {
+            self.terminal_made(asked, result);
+        }
         if asked.method != "session/request_permission" {
             return;
         }
-        let Ok(result) = outcome else { return };
         let outcome = &result["outcome"];
         let cancelled = self
             .session(&asked.params)

@@ -56,6 +56,9 @@ impl Witness {
             }
             "fs/read_text_file" | "fs/write_text_file" => self.absolute(&params["path"]),
             "terminal/create" if !params["cwd"].is_null() => self.absolute(&params["cwd"]),
+            "terminal/create" => {}
+            _ if method.starts_with("terminal/") => self.terminal_used(method, params),
+            "elicitation/create" if params["mode"] == "url" => self.url_asked(params),
             _ => {}
         }
     }
