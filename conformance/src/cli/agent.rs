@@ -86,12 +86,16 @@ pub(super) fn subject(args: &Args) -> Result<Subject, String> {
         return Err("give the agent's command after `--`".into());
     }
     let mut launch = Launch { command: args.command.clone(), ..Launch::default() };
+    // The agent starts in a folder of the check's own, where a relative path would lead nowhere.
+    if launch.command[0].contains('/') {
+        launch.command[0] = absolute(&launch.command[0])?;
+    }
     for variable in args.values("env") {
         let (name, value) =
             variable.split_once('=').ok_or_else(|| format!("--env needs NAME=VALUE, not {variable}"))?;
         launch.env.push((name.to_owned(), value.to_owned()));
     }
-    launch.cwd = args.value("cwd").map(Into::into);
+    launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
     let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
     Ok(Subject {
         launch,
@@ -103,6 +107,11 @@ pub(super) fn subject(args: &Args) -> Result<Subject, String> {
         mcp: vec![program.to_string_lossy().into_owned(), "mcp-server".into()],
         facts: Facts::default(),
     })
+}
+
+fn absolute(path: &str) -> Result<String, String> {
+    let absolute = std::path::absolute(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(absolute.to_string_lossy().into_owned())
 }
 
 /// Whether `--only` lets a requirement through.

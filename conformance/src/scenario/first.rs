@@ -68,7 +68,10 @@ async fn pinned(set: &Set, session: &Session, choices: &[Choice]) -> Judged {
     }
     let said = turn(session, &words).await?.said;
     for choice in choices {
-        let told = said.contains(&choice.value) || said.contains(&choice.name);
+        // A value may be made of parts, such as a provider and a model.
+        let mut parts =
+            choice.value.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
+        let told = said.contains(&choice.name) || parts.all(|part| said.contains(part));
         ensure(told, || {
             format!("{} is {} ({}), and the agent says {said:?}", choice.option, choice.value, choice.name)
         })?;
