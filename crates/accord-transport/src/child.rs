@@ -19,9 +19,9 @@ use tokio::sync::{oneshot, watch};
 pub use command::{AgentCommand, EnvPolicy, SpawnError};
 use stderr::Tail;
 #[cfg(unix)]
-use unix::Group;
+pub use unix::Group;
 #[cfg(windows)]
-use windows::Group;
+pub use windows::Group;
 
 /// A running child process and everything it started.
 pub(crate) struct Child {

@@ -25,7 +25,7 @@ mod trace_context;
 mod writer;
 
 pub use call::Call;
-pub use child::{AgentCommand, EnvPolicy, SpawnError};
+pub use child::{AgentCommand, EnvPolicy, Group, SpawnError};
 pub use connection::{Connection, connect};
 pub use end::{Cause, End, Reason};
 pub use error::{CallError, Lost};

@@ -11,15 +11,21 @@ use super::watcher;
 
 /// The process group of a child: the child and everything it started that did not leave with `setsid`.
 ///
-/// Dropping it kills the group.
-pub(crate) struct Group(Pid);
+/// Dropping it kills the group, and so does the end of this process, however it ends.
+#[derive(Debug)]
+pub struct Group(Pid);
 
 impl Group {
-    pub(crate) fn prepare(command: &mut Command) {
+    /// Has the command start in a group of its own.
+    pub fn prepare(command: &mut Command) {
         command.process_group(0);
     }
 
-    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+    /// The group of a child whose command was [prepared](Self::prepare).
+    ///
+    /// # Errors
+    /// The child is gone already.
+    pub fn of(child: &Child) -> io::Result<Self> {
         let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let pid = pid.ok_or_else(|| io::Error::other("the process is gone already"))?;
         watcher::guard(pid);
@@ -27,13 +33,13 @@ impl Group {
     }
 
     /// Asks every process of the group to terminate.
-    pub(crate) fn terminate(&self) {
+    pub fn terminate(&self) {
         // An error means that nothing is left of the group.
         let _ = kill_process_group(self.0, Signal::TERM);
     }
 
     /// Kills every process of the group.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 }

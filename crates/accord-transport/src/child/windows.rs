@@ -6,26 +6,32 @@ use std::process::{Command as Blocking, ExitStatus, Stdio};
 use tokio::process::{Child, Command};
 
 /// The process tree of a child. Dropping it kills the tree.
-pub(crate) struct Group(u32);
+#[derive(Debug)]
+pub struct Group(u32);
 
 impl Group {
-    pub(crate) fn prepare(command: &mut Command) {
+    /// Has the command start in a group of its own.
+    pub fn prepare(command: &mut Command) {
         const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
         const CREATE_NO_WINDOW: u32 = 0x0800_0000;
         command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
     }
 
-    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+    /// The group of a child whose command was [prepared](Self::prepare).
+    ///
+    /// # Errors
+    /// The child is gone already.
+    pub fn of(child: &Child) -> io::Result<Self> {
         child.id().map(Self).ok_or_else(|| io::Error::other("the process is gone already"))
     }
 
     /// Asks the process to terminate.
-    pub(crate) fn terminate(&self) {
+    pub fn terminate(&self) {
         self.taskkill(&["/T"]);
     }
 
     /// Kills every process of the tree.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         self.taskkill(&["/T", "/F"]);
     }
 
