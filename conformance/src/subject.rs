@@ -50,6 +50,7 @@ async fn serve(options: &Options) -> Result<(), String> {
     let mut builder = Runtime::builder(Subject::new())
         .catalogue(catalogue::catalogue())
         .projection(options.projection)
+        .mcp(options.mcp)
         // An editor wants to see what is open, a controller knows.
         .active(match options.projection {
             Projection::Live => Active::Reopenable,

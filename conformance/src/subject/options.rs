@@ -2,7 +2,9 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use accord_agent::mcp::{McpPolicy, McpSettings};
 use accord_agent::runtime::Projection;
 
 /// The variable that stands for `--state-dir`.
@@ -13,6 +15,8 @@ accord-subject-agent: a scripted agent over stdio
 
   --state-dir DIR              keep sessions in DIR (or ACCORD_STATE_DIR); without it nothing is kept
   --projection live|committed  what the client sees: an editor's view (default) or an automation's
+  --mcp-policy strict|lenient  what an MCP server that does not start means: no session (default), or a notice
+  --mcp-limit MS               how long an MCP server may take to start (default 30000)
   --help                       this text
 
 The first word of a prompt chooses the turn: ping, echo TEXT, stream N S, think TEXT, tools N, permit N, write PATH TEXT,
@@ -25,13 +29,14 @@ requests, fail TEXT, panic. Anything else is echoed in a few pieces.
 pub(super) struct Options {
     pub(super) state_dir: Option<PathBuf>,
     pub(super) projection: Projection,
+    pub(super) mcp: McpSettings,
 }
 
 impl Options {
     /// `None` when help is asked for.
     pub(super) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let state_dir = env::var_os(STATE_DIR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let mut options = Self { state_dir, projection: Projection::Live };
+        let mut options = Self { state_dir, projection: Projection::Live, mcp: McpSettings::default() };
         let mut args = args;
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
@@ -43,6 +48,17 @@ impl Options {
                         "committed" => Projection::Committed,
                         _ => return Err("--projection is live or committed".to_owned()),
                     }
+                }
+                "--mcp-policy" => {
+                    options.mcp.policy = match value()?.as_str() {
+                        "strict" => McpPolicy::Strict,
+                        "lenient" => McpPolicy::Lenient,
+                        _ => return Err("--mcp-policy is strict or lenient".to_owned()),
+                    }
+                }
+                "--mcp-limit" => {
+                    let limit = value()?.parse().map_err(|_| "--mcp-limit wants milliseconds".to_owned())?;
+                    options.mcp.start_limit = Duration::from_millis(limit);
                 }
                 "--help" | "-h" => return Ok(None),
                 _ => return Err(format!("{arg} is not an option; --help lists them")),

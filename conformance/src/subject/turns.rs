@@ -28,7 +28,7 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
         Command::Write { path, text } => tools::write(turn, &path, text).await?,
         Command::Read(path) => tools::read(turn, &path).await?,
         Command::Run(line) => tools::run(turn, &line).await?,
-        Command::Mcp { tool, .. } => turn.say(format!("no MCP server offers {tool}")).await?,
+        Command::Mcp { tool, args } => tools::mcp(turn, &tool, &args).await?,
         Command::Ask => talk::ask(turn).await?,
         Command::Refuse => return Ok(StopReason::Refusal),
         Command::Limit => {

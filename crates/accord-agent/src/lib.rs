@@ -29,6 +29,8 @@ mod client;
 mod connection;
 mod fence;
 mod handler;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod permission;
 mod router;
 pub mod runtime;

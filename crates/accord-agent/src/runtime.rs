@@ -16,6 +16,7 @@ mod owner;
 mod pen;
 mod projection;
 mod restore;
+mod tools;
 mod turn;
 
 use std::collections::HashMap;
@@ -38,13 +39,13 @@ pub use self::handle::SessionHandle;
 pub use self::projection::Projection;
 pub use self::turn::Turn;
 
-use self::owner::{Owner, lock};
+use self::owner::{CoreParts, Owner, lock};
 use crate::connection::Connection;
 use crate::handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Resuming,
 };
 use crate::session::Session;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 use crate::turn::Turn as WireTurn;
 
 /// An agent made of a backend; see the [module](self).
@@ -62,11 +63,10 @@ impl<B: Backend> fmt::Debug for Runtime<B> {
 /// What all of a runtime's calls share.
 struct Shared<B: Backend> {
     backend: B,
-    store: Option<Store>,
-    projection: Projection,
+    parts: CoreParts,
     active: Active,
-    catalogue: Arc<Mutex<Arc<Catalogue>>>,
     changes: Option<watch::Receiver<Catalogue>>,
+    mounting: tools::Settings,
     owners: Mutex<HashMap<SessionId, Arc<Owner<B::Session>>>>,
 }
 
@@ -101,6 +101,9 @@ impl<B: Backend> Agent for Runtime<B> {
     async fn opened(&self, session: Session) {
         if let Some(owner) = self.shared.owner(session.id()) {
             owner.core.connect(&session);
+            for notice in owner.core.take_notices() {
+                owner.core.tell(notice.into()).await;
+            }
             let commands = self.shared.backend.commands(&owner.backend);
             if !commands.is_empty() {
                 owner.core.tell(AvailableCommandsUpdate::new(commands).into()).await;
@@ -129,27 +132,27 @@ impl<B: Backend> Agent for Runtime<B> {
     }
 
     fn listing(&self) -> Option<&impl Listing> {
-        self.shared.store.as_ref().map(|_| self)
+        self.shared.parts.store.as_ref().map(|_| self)
     }
 
     fn loading(&self) -> Option<&impl Loading> {
-        self.shared.store.as_ref().map(|_| self)
+        self.shared.parts.store.as_ref().map(|_| self)
     }
 
     fn resuming(&self) -> Option<&impl Resuming> {
-        self.shared.store.as_ref().map(|_| self)
+        self.shared.parts.store.as_ref().map(|_| self)
     }
 
     fn closing(&self) -> Option<&impl Closing> {
-        self.shared.store.as_ref().map(|_| self)
+        self.shared.parts.store.as_ref().map(|_| self)
     }
 
     fn deleting(&self) -> Option<&impl Deleting> {
-        self.shared.store.as_ref().map(|_| self)
+        self.shared.parts.store.as_ref().map(|_| self)
     }
 
     fn modes(&self) -> Option<&impl Modes> {
-        (!lock(&self.shared.catalogue).modes.is_empty()).then_some(self)
+        (!lock(&self.shared.parts.catalogue).modes.is_empty()).then_some(self)
     }
 
     fn config(&self) -> Option<&impl Config> {
@@ -210,7 +213,7 @@ impl<B: Backend> Deleting for Runtime<B> {
         if let Some(owner) = owner {
             return self.shared.shut(&owner, true).await;
         }
-        match &self.shared.store {
+        match &self.shared.parts.store {
             // A session that was never there counts as deleted.
             Some(store) => store.delete(session).await.map(drop).map_err(store_error),
             None => Ok(()),
@@ -244,7 +247,7 @@ impl<B: Backend> Shared<B> {
         tokio::spawn(async move {
             let followed = async {
                 while changes.changed().await.is_ok() {
-                    *lock(&shared.catalogue) = Arc::new(changes.borrow_and_update().clone());
+                    *lock(&shared.parts.catalogue) = Arc::new(changes.borrow_and_update().clone());
                     let mut owners: Vec<_> = lock(&shared.owners).values().cloned().collect();
                     owners.sort_by(|a, b| a.core.id.cmp(&b.core.id));
                     for owner in owners {

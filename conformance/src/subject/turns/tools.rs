@@ -175,6 +175,35 @@ pub(super) async fn read(turn: &Turn, path: &str) -> Result<(), Error> {
     }
 }
 
+/// A tool of a mounted MCP server; without a name, the names of all of them.
+pub(super) async fn mcp(turn: &Turn, tool: &str, args: &str) -> Result<(), Error> {
+    if tool.is_empty() {
+        let names: Vec<String> = turn.tools().into_iter().map(|tool| tool.name).collect();
+        return turn.say(names.join("\n")).await;
+    }
+    let args = if args.is_empty() { Ok(json!({})) } else { serde_json::from_str(args) };
+    let input = args.as_ref().cloned().unwrap_or_default();
+    let announced = Tool::announce(turn, call(tool, format!("MCP {tool}"), ToolKind::Other, &input)?).await?;
+    let Ok(args) = args else { return announced.fail("the arguments are not JSON").await };
+    if !turn.tools().iter().any(|known| known.name == tool || known.own_name == tool) {
+        return announced.fail(&format!("no MCP server offers {tool}")).await;
+    }
+    if !announced.may_run(&format!("mcp {tool}")).await? {
+        return Ok(());
+    }
+    match turn.call_tool(tool, args).await {
+        Ok(outcome) => {
+            let told = outcome.text();
+            let content: Vec<ToolCallContent> = outcome.content.iter().cloned().map(Into::into).collect();
+            let ended = if outcome.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+            announced.update(announced.news().status(ended).content(content)).await?;
+            turn.say(told).await
+        }
+        Err(None) => Err(Error::cancelled()),
+        Err(Some(error)) => announced.fail(&error.to_string()).await,
+    }
+}
+
 /// A command line for the shell: in the client's terminal if it has any, else here.
 pub(super) async fn run(turn: &Turn, line: &str) -> Result<(), Error> {
     let call = call("run", format!("Run {line}"), ToolKind::Execute, &json!({"command": line}))?;

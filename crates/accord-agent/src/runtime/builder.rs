@@ -7,8 +7,9 @@ use tokio::sync::watch;
 
 use super::backend::Backend;
 use super::catalogue::Catalogue;
+use super::owner::CoreParts;
 use super::projection::Projection;
-use super::{Runtime, Shared};
+use super::{Runtime, Shared, tools};
 use crate::store::Store;
 
 /// What may be done with sessions that are open.
@@ -32,6 +33,7 @@ pub struct Builder<B: Backend> {
     active: Active,
     catalogue: Catalogue,
     changes: Option<watch::Receiver<Catalogue>>,
+    mounting: tools::Settings,
 }
 
 impl<B: Backend> Builder<B> {
@@ -43,6 +45,7 @@ impl<B: Backend> Builder<B> {
             active: Active::default(),
             catalogue: Catalogue::default(),
             changes: None,
+            mounting: tools::Settings::default(),
         }
     }
 
@@ -83,16 +86,35 @@ impl<B: Backend> Builder<B> {
         self
     }
 
+    /// How MCP servers are mounted.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp(mut self, settings: crate::mcp::McpSettings) -> Self {
+        self.mounting.mcp = settings;
+        self
+    }
+
+    /// What an MCP server that does not start means for its session.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp_policy(mut self, policy: crate::mcp::McpPolicy) -> Self {
+        self.mounting.mcp.policy = policy;
+        self
+    }
+
     /// The runtime, for one connection.
     pub fn build(self) -> Runtime<B> {
         Runtime {
             shared: Arc::new(Shared {
                 backend: self.backend,
-                store: self.store,
-                projection: self.projection,
+                parts: CoreParts {
+                    projection: self.projection,
+                    store: self.store,
+                    catalogue: Arc::new(Mutex::new(Arc::new(self.catalogue))),
+                },
                 active: self.active,
-                catalogue: Arc::new(Mutex::new(Arc::new(self.catalogue))),
                 changes: self.changes,
+                mounting: self.mounting,
                 owners: Mutex::new(HashMap::new()),
             }),
         }

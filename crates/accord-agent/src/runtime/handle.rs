@@ -80,6 +80,12 @@ impl SessionHandle {
         Ok(())
     }
 
+    /// The MCP servers mounted in it.
+    #[cfg(feature = "mcp")]
+    pub fn mounts(&self) -> &crate::mcp::Mounts {
+        &self.core.tools.mounts
+    }
+
     /// What the backend recorded in the session so far.
     pub fn history(&self) -> History {
         History::new(self.core.store.clone(), self.core.id.clone())

@@ -16,7 +16,8 @@ const PAGE: usize = 50;
 
 impl<B: Backend> Listing for Runtime<B> {
     async fn list(&self, request: ListSessionsRequest) -> Result<ListSessionsResponse, Error> {
-        let store = self.shared.store.as_ref().ok_or_else(|| Error::method_not_found("session/list"))?;
+        let store =
+            self.shared.parts.store.as_ref().ok_or_else(|| Error::method_not_found("session/list"))?;
         let mut query = Query::newest(PAGE);
         if self.shared.active == Active::Reopenable {
             query = query.with_active();
@@ -44,7 +45,7 @@ impl<B: Backend> Shared<B> {
     fn entry(&self, entry: Listed) -> SessionInfo {
         let mut info = SessionInfo::new(entry.header.id, Path::new(&entry.header.cwd));
         info.updated_at = iso_8601(entry.updated.unwrap_or(entry.header.created)).into();
-        if self.projection.shows_titles() {
+        if self.parts.projection.shows_titles() {
             info.title = entry.title.into();
         }
         info

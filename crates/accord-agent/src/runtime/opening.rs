@@ -2,29 +2,43 @@
 //! failed, and nothing is told before all of it worked.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use accord_protocol::open::Maybe;
 use accord_protocol::v1::{
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
-    ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeState,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
+    ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeState,
 };
 
 use super::backend::{Backend, History, Opening, Origin};
 use super::builder::Active;
 use super::choice::Choice;
 use super::handle::SessionHandle;
-use super::owner::{Core, Owner, Past, lock};
+use super::owner::{Core, Owner, Past, Start, lock};
+use super::tools::Tools;
 use super::{Runtime, Shared, now, restore, store_error};
 use crate::handler::{Error, Loading, Resuming};
 use crate::session::Session;
-use crate::store::{Header, Lease, Store};
+use crate::store::{Header, Store, StoreError};
 
 /// What a request says about a session's surroundings.
-pub(super) struct Surroundings {
+#[derive(Debug)]
+struct Surroundings {
     cwd: PathBuf,
     directories: Vec<PathBuf>,
+    servers: Vec<McpServer>,
+}
+
+impl Surroundings {
+    /// The physical directory, which must be there, and its text.
+    fn physical(&self) -> Result<(PathBuf, String), Error> {
+        let physical = fs::canonicalize(&self.cwd).ok().filter(|physical| physical.is_dir());
+        let physical = physical.ok_or_else(|| Error::invalid_params("cwd", "a directory that exists"))?;
+        let text = physical.to_str().ok_or_else(|| Error::invalid_params("cwd", "a path that is Unicode"))?;
+        let text = text.to_owned();
+        Ok((physical, text))
+    }
 }
 
 impl<B: Backend> Loading for Runtime<B> {
@@ -34,10 +48,11 @@ impl<B: Backend> Loading for Runtime<B> {
         session: Session,
     ) -> Result<LoadSessionResponse, Error> {
         let directories = request.additional_directories.unwrap_or_default();
-        let opened = self.shared.reopen(request.session_id, &request.cwd, directories).await?;
+        let around = Surroundings { cwd: request.cwd, directories, servers: request.mcp_servers };
+        let opened = self.shared.reopen(request.session_id, around).await?;
         opened.core().connect(&session);
-        if let Some(store) = &self.shared.store {
-            restore::replay(store, &session, self.shared.projection).await?;
+        if let Some(store) = &self.shared.parts.store {
+            restore::replay(store, &session, self.shared.parts.projection).await?;
         }
         let (modes, options) = state(opened.core());
         opened.keep();
@@ -48,7 +63,9 @@ impl<B: Backend> Loading for Runtime<B> {
 impl<B: Backend> Resuming for Runtime<B> {
     async fn resume(&self, request: ResumeSessionRequest) -> Result<ResumeSessionResponse, Error> {
         let directories = request.additional_directories.unwrap_or_default();
-        let opened = self.shared.reopen(request.session_id, &request.cwd, directories).await?;
+        let servers = request.mcp_servers.unwrap_or_default();
+        let around = Surroundings { cwd: request.cwd, directories, servers };
+        let opened = self.shared.reopen(request.session_id, around).await?;
         let (modes, options) = state(opened.core());
         opened.keep();
         Ok(ResumeSessionResponse::new().modes(modes).config_options(options))
@@ -92,18 +109,24 @@ impl<B: Backend> Shared<B> {
         self: &Arc<Self>,
         request: NewSessionRequest,
     ) -> Result<NewSessionResponse, Error> {
-        let around = surroundings(&request.cwd, request.additional_directories.unwrap_or_default())?;
+        let directories = request.additional_directories.unwrap_or_default();
+        let around = Surroundings { cwd: request.cwd, directories, servers: request.mcp_servers };
+        let (cwd, text) = around.physical()?;
+        let (tools, notices) = Tools::mount(around.servers, &cwd, self.mounting).await?;
         let id = SessionId::from(uuid::Uuid::now_v7().to_string());
-        let header = Header::new(id.clone(), text(&around.cwd)?, now());
-        let lease = match &self.store {
-            Some(store) => Some(store.create(header).await.map_err(store_error)?),
+        let lease = match &self.parts.store {
+            Some(store) => {
+                let header = Header::new(id.clone(), text, now());
+                Some(store.create(header).await.map_err(store_error)?)
+            }
             None => None,
         };
-        let past = Past { choice: Choice::initial(&lock(&self.catalogue)), ..Past::default() };
+        let past = Past { choice: Choice::initial(&lock(&self.parts.catalogue)), ..Past::default() };
         let history = History::new(None, id.clone());
-        let opened = self.compose(id.clone(), around, lease, past, Origin::New, history).await?;
+        let start = Start { id: id.clone(), cwd, lease, past, tools, notices };
+        let opened = self.compose(start, around.directories, Origin::New, history).await?;
         // Only what can be opened is stored; and what the client is told of is stored.
-        if self.store.is_some() {
+        if self.parts.store.is_some() {
             opened.core().chain.materialise().await?;
         }
         let (modes, options) = state(opened.core());
@@ -111,70 +134,56 @@ impl<B: Backend> Shared<B> {
         Ok(NewSessionResponse::new(id).modes(modes).config_options(options))
     }
 
-    /// Opens a stored session.
-    async fn reopen(
-        self: &Arc<Self>,
-        id: SessionId,
-        cwd: &Path,
-        directories: Vec<PathBuf>,
-    ) -> Result<Opened<B>, Error> {
-        let store = self.store.as_ref().ok_or_else(|| Error::method_not_found("session/resume"))?;
+    /// Opens a stored session. The mounts come before the claim: a server that does not start leaves all as it was.
+    async fn reopen(self: &Arc<Self>, id: SessionId, around: Surroundings) -> Result<Opened<B>, Error> {
+        let store = self.parts.store.as_ref().ok_or_else(|| Error::method_not_found("session/resume"))?;
         let header = store.header(id.clone()).await.map_err(store_error)?;
         if header.parent.is_some() {
             return Err(Error::resource_not_found("no such session can be opened by itself"));
         }
-        let around = surroundings(cwd, directories)?;
-        if text(&around.cwd)? != header.cwd {
+        let (cwd, text) = around.physical()?;
+        if text != header.cwd {
             return Err(Error::invalid_params("cwd", "the directory the session was made in"));
         }
+        self.may_reopen(&id)?;
+        let (tools, notices) = Tools::mount(around.servers, &cwd, self.mounting).await?;
         self.give_up_own(&id).await?;
         let lease = store.open(id.clone()).await.map_err(store_error)?;
-        let catalogue = Arc::clone(&lock(&self.catalogue));
+        let catalogue = Arc::clone(&lock(&self.parts.catalogue));
         let past = restore::past(store, &lease, &catalogue).await?;
         let history = History::new(Some(Store::clone(store)), id.clone());
-        self.compose(id, around, Some(lease), past, Origin::Stored, history).await
+        let start = Start { id, cwd, lease: Some(lease), past, tools, notices };
+        self.compose(start, around.directories, Origin::Stored, history).await
     }
 
-    /// A session that this connection has open already is closed first, where that is allowed.
+    /// A session that this connection has open may be opened anew, where that is allowed.
+    fn may_reopen(&self, id: &SessionId) -> Result<(), Error> {
+        if self.active == Active::Reserved && self.owner(id).is_some() {
+            return Err(store_error(StoreError::Active(id.clone())));
+        }
+        Ok(())
+    }
+
     async fn give_up_own(&self, id: &SessionId) -> Result<(), Error> {
-        let Some(owner) = self.owner(id) else { return Ok(()) };
-        match self.active {
-            Active::Reserved => Err(store_error(crate::store::StoreError::Active(id.clone()))),
-            Active::Reopenable => {
-                lock(&self.owners).remove(id);
-                self.shut(&owner, false).await
-            }
+        let owner = lock(&self.owners).remove(id);
+        match owner {
+            Some(owner) => self.shut(&owner, false).await,
+            None => Ok(()),
         }
     }
 
     async fn compose(
         self: &Arc<Self>,
-        id: SessionId,
-        around: Surroundings,
-        lease: Option<Lease>,
-        past: Past,
+        start: Start,
+        directories: Vec<PathBuf>,
         origin: Origin,
         history: History,
     ) -> Result<Opened<B>, Error> {
         let new = origin != Origin::Stored;
-        let choice = past.choice.clone();
-        let core = Arc::new(Core::new(
-            id,
-            around.cwd.clone(),
-            lease,
-            self.projection,
-            self.store.clone(),
-            Arc::clone(&self.catalogue),
-            past,
-        ));
-        let opening = Opening {
-            session: SessionHandle { core: Arc::clone(&core) },
-            cwd: around.cwd,
-            directories: around.directories,
-            origin,
-            choice,
-            history,
-        };
+        let (cwd, choice) = (start.cwd.clone(), start.past.choice.clone());
+        let core = Arc::new(Core::new(start, &self.parts));
+        let session = SessionHandle { core: Arc::clone(&core) };
+        let opening = Opening { session, cwd, directories, origin, choice, history };
         match self.backend.open(opening).await {
             Ok(backend) => {
                 let owner = Some(Arc::new(Owner::new(core, backend)));
@@ -183,22 +192,11 @@ impl<B: Backend> Shared<B> {
             Err(error) => {
                 // The claim goes with the chain; of a new session nothing was written.
                 drop(core.chain.end().await);
+                core.tools.release().await;
                 Err(error)
             }
         }
     }
-}
-
-/// The physical directory, which must be there.
-fn surroundings(cwd: &Path, directories: Vec<PathBuf>) -> Result<Surroundings, Error> {
-    let physical = fs::canonicalize(cwd).ok().filter(|physical| physical.is_dir());
-    let cwd = physical.ok_or_else(|| Error::invalid_params("cwd", "a directory that exists"))?;
-    Ok(Surroundings { cwd, directories })
-}
-
-fn text(cwd: &Path) -> Result<String, Error> {
-    let text = cwd.to_str().ok_or_else(|| Error::invalid_params("cwd", "a path that is Unicode"))?;
-    Ok(text.to_owned())
 }
 
 fn state(core: &Core) -> (Maybe<SessionModeState>, Maybe<Vec<SessionConfigOption>>) {

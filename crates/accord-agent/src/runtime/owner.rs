@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use accord_protocol::v1::{
-    ConfigOptionUpdate, CurrentModeUpdate, SessionConfigOption, SessionId, SessionUpdate,
+    ConfigOptionUpdate, CurrentModeUpdate, Notice, SessionConfigOption, SessionId, SessionUpdate,
 };
 use serde_json::value::to_raw_value;
 use tokio::sync::OnceCell;
@@ -13,6 +13,7 @@ use super::catalogue::Catalogue;
 use super::chain::{Chain, Link};
 use super::choice::Choice;
 use super::projection::Projection;
+use super::tools::Tools;
 use crate::handler::Error;
 use crate::session::Session;
 use crate::store::{Lease, Record, Store};
@@ -26,11 +27,14 @@ pub(super) struct Core {
     pub(super) chain: Chain,
     pub(super) projection: Projection,
     pub(super) store: Option<Store>,
+    pub(super) tools: Tools,
     catalogue: Arc<Mutex<Arc<Catalogue>>>,
     choice: Mutex<Choice>,
     /// Changes of the choice happen one after the other, storing included.
     changing: tokio::sync::Mutex<()>,
     title: Mutex<Option<String>>,
+    /// To be told once the client knows the session.
+    notices: Mutex<Vec<Notice>>,
 }
 
 /// An open session.
@@ -41,7 +45,24 @@ pub(super) struct Owner<S> {
     closed: OnceCell<Result<(), Error>>,
 }
 
-/// What a session starts from.
+/// What an open session is made of.
+pub(super) struct Start {
+    pub(super) id: SessionId,
+    pub(super) cwd: PathBuf,
+    pub(super) lease: Option<Lease>,
+    pub(super) past: Past,
+    pub(super) tools: Tools,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// What all sessions of a runtime have in common.
+pub(super) struct CoreParts {
+    pub(super) projection: Projection,
+    pub(super) store: Option<Store>,
+    pub(super) catalogue: Arc<Mutex<Arc<Catalogue>>>,
+}
+
+/// What a session was when it was left.
 #[derive(Debug, Default)]
 pub(super) struct Past {
     pub(super) choice: Choice,
@@ -49,25 +70,20 @@ pub(super) struct Past {
 }
 
 impl Core {
-    pub(super) fn new(
-        id: SessionId,
-        cwd: PathBuf,
-        lease: Option<Lease>,
-        projection: Projection,
-        store: Option<Store>,
-        catalogue: Arc<Mutex<Arc<Catalogue>>>,
-        past: Past,
-    ) -> Self {
+    pub(super) fn new(start: Start, shared: &CoreParts) -> Self {
+        let Start { id, cwd, lease, past, tools, notices } = start;
         Self {
             id,
             cwd,
             chain: Chain::start(lease),
-            projection,
-            store,
-            catalogue,
+            projection: shared.projection,
+            store: shared.store.clone(),
+            tools,
+            catalogue: Arc::clone(&shared.catalogue),
             choice: Mutex::new(past.choice),
             changing: tokio::sync::Mutex::default(),
             title: Mutex::new(past.title),
+            notices: Mutex::new(notices),
         }
     }
 
@@ -86,6 +102,10 @@ impl Core {
 
     pub(super) fn options(&self) -> Vec<SessionConfigOption> {
         lock(&self.choice).options(&self.catalogue())
+    }
+
+    pub(super) fn take_notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut lock(&self.notices))
     }
 
     pub(super) fn title(&self) -> Option<String> {
@@ -160,6 +180,7 @@ impl<S> Owner<S> {
                     Some(lease) => lease.close().await,
                     None => Ok(()),
                 };
+                self.core.tools.release().await;
                 drained?;
                 released.map_err(super::store_error)
             })

@@ -8,7 +8,7 @@ use accord_protocol::v1::{SessionUpdate, ToolCall, ToolCallContent, ToolCallUpda
 #[non_exhaustive]
 pub enum Projection {
     /// For automation: only what is stored, once it is. Whole messages, reasoning, tool calls with the tool's name as
-    /// title, measured usage, config options; never pieces, diffs, locations, terminals, plans, titles or notices.
+    /// title, measured usage, config options, notices; never pieces, diffs, locations, terminals, plans or titles.
     #[default]
     Committed,
     /// For editors: also pieces of messages as they come, and rich content.
@@ -38,6 +38,7 @@ impl Projection {
             | SessionUpdate::AgentMessageChunk(_)
             | SessionUpdate::AgentThoughtChunk(_)
             | SessionUpdate::UsageUpdate(_)
+            | SessionUpdate::Notice(_)
             | SessionUpdate::ConfigOptionUpdate(_)
             | SessionUpdate::CurrentModeUpdate(_) => Some(update),
             _ => None,

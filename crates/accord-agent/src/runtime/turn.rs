@@ -160,6 +160,32 @@ impl Turn {
         Ok(())
     }
 
+    /// The tools of the session's MCP servers.
+    #[cfg(feature = "mcp")]
+    pub fn tools(&self) -> Vec<crate::mcp::Tool> {
+        self.inner.core.tools.mounts.tools()
+    }
+
+    /// Calls a tool of the session's MCP servers. Whether it may run is the agent's to ask first.
+    ///
+    /// # Errors
+    /// `None` when the turn was cancelled meanwhile, which cancels the call; else why there was no answer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call.
+    #[cfg(feature = "mcp")]
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: serde_json::Value,
+    ) -> Result<crate::mcp::CallOutcome, Option<crate::mcp::CallError>> {
+        let call = self.inner.core.tools.mounts.call(name, arguments);
+        match self.inner.wire.or_cancelled(call).await {
+            Ok(outcome) => outcome.map_err(Some),
+            Err(_) => Err(None),
+        }
+    }
+
     /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
     pub fn client(&self) -> Client {
         self.inner.wire.client()

@@ -1,0 +1,121 @@
+//! A server as a child process: started with exactly what was declared, its stderr kept, ended with all it started.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{env, io};
+
+use accord_protocol::v1::McpServerStdio;
+use accord_transport::Group;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// What a server inherits of this process's environment: enough to find its way, nothing that may be secret.
+const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SystemRoot",
+    "SystemDrive",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "TEMP",
+    "TMP",
+    "PATHEXT",
+    "ComSpec",
+];
+/// So much of a server's stderr is kept.
+const KEPT: usize = 4 << 10;
+/// A shorter secret would blot out half of what is kept.
+const SECRET: usize = 4;
+
+/// A running server.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    group: Group,
+    stderr: Stderr,
+}
+
+impl Process {
+    /// Starts the server; its stdout and stdin are the connection.
+    pub(super) fn start(server: &McpServerStdio, cwd: &Path) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut command = Command::new(&server.command);
+        command.args(&server.args).current_dir(cwd).env_clear();
+        command.envs(INHERITED.iter().filter_map(|name| Some((name, env::var_os(name)?))));
+        command.envs(server.env.iter().map(|variable| (&variable.name, variable.value.as_str())));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        Group::prepare(&mut command);
+        let mut child = command.spawn()?;
+        let group = Group::of(&child)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let secrets = server.env.iter().map(|variable| variable.value.as_str().to_owned());
+        let stderr = Stderr::keep(stderr, secrets.filter(|secret| secret.len() >= SECRET).collect());
+        Ok((Self { child, group, stderr }, stdout, stdin))
+    }
+
+    /// The last it said on stderr, without the values of its environment.
+    pub(super) fn last_words(&self) -> String {
+        self.stderr.last_words()
+    }
+
+    /// Ends the server: its stdin is closed already; then it is asked, then killed, with everything it started.
+    pub(super) async fn end(mut self, grace: Duration) {
+        if timeout(grace, self.child.wait()).await.is_err() {
+            self.group.terminate();
+            drop(timeout(grace, self.child.wait()).await);
+        }
+        // What it started may still be there although it is gone.
+        self.group.kill();
+        drop(self.child.wait().await);
+    }
+}
+
+/// A server's stderr: always drained, since a full pipe would stop the server.
+#[derive(Clone, Debug)]
+struct Stderr {
+    kept: Arc<Mutex<Vec<u8>>>,
+    secrets: Arc<[String]>,
+}
+
+impl Stderr {
+    fn keep(stderr: impl AsyncRead + Unpin + Send + 'static, secrets: Arc<[String]>) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        tokio::spawn(drain(stderr, Arc::clone(&kept)));
+        Self { kept, secrets }
+    }
+
+    fn last_words(&self) -> String {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = String::from_utf8_lossy(&kept).trim().to_owned();
+        self.secrets.iter().fold(words, |words, secret| words.replace(secret, "<hidden>"))
+    }
+}
+
+async fn drain(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
+    let mut chunk = vec![0; 4 << 10];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&chunk[..read]);
+        let excess = kept.len().saturating_sub(KEPT);
+        kept.drain(..excess);
+    }
+}
