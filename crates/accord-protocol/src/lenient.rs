@@ -1,7 +1,7 @@
 //! How a field is read: strictly, with its default in place of an error, or with its default in place of `null`, exactly
 //! as the official schema marks it.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, path::PathBuf};
 
 use serde::{
     Deserialize, Deserializer,
@@ -178,6 +178,7 @@ impl Lenient for u64 {}
 impl Lenient for i64 {}
 impl Lenient for f64 {}
 
+impl Lenient for PathBuf {}
 impl Lenient for rpc::Error {}
 
 /// Lets a type that is text be read leniently.

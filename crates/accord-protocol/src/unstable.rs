@@ -106,7 +106,7 @@ record! {
 
 record! {
     /// The model is switched.
-    pub struct SetSessionModelResponse {}
+    pub message SetSessionModelResponse {}
 }
 
 impl Request for SetSessionModelRequest {

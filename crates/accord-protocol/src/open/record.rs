@@ -18,7 +18,8 @@ pub(crate) trait Record {
 /// Each field says how it is read: `strict` (an error fails the message), `lenient` (an error counts as absent) or
 /// `nullable` (`null` counts as absent). Fields have the type `Maybe<T>` where `null` is a value of its own and
 /// `Option<T>` where the member may only be absent. The `inline` field is a union whose members lie among the
-/// object's own. `= …` is what an absent member means, as JSON. Every `struct` has `_meta`; a `part` is the inside of another object and has none.
+/// object's own. `= …` is what an absent member means, as JSON. Every `struct` has `_meta`; a `part` is the inside of another object and has none. A
+/// `message` is params or an answer in which nothing is required, so that `null` is read as an empty one.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])* pub struct $name:ident {
@@ -28,12 +29,26 @@ macro_rules! record {
         }
     ) => {
         $crate::open::record! {
-            @emit $(#[doc = $doc])* $name
+            @emit struct $(#[doc = $doc])* $name
             { $($($required)*)? }
             { $($($optional)*)?
                 /// Data outside the protocol (`_meta`); nobody may rely on it.
                 lenient meta: $crate::open::Maybe<$crate::open::Meta>, }
             { $($($inline)*)? }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])* pub message $name:ident {
+            $(optional { $($optional:tt)* })?
+        }
+    ) => {
+        $crate::open::record! {
+            @emit message $(#[doc = $doc])* $name
+            {}
+            { $($($optional)*)?
+                /// Data outside the protocol (`_meta`); nobody may rely on it.
+                lenient meta: $crate::open::Maybe<$crate::open::Meta>, }
+            {}
         }
     };
     (
@@ -44,12 +59,12 @@ macro_rules! record {
         }
     ) => {
         $crate::open::record! {
-            @emit $(#[doc = $doc])* $name
+            @emit struct $(#[doc = $doc])* $name
             { $($($required)*)? } { $($($optional)*)? } { $($($inline)*)? }
         }
     };
     (
-        @emit $(#[doc = $doc:literal])* $name:ident
+        @emit $kind:ident $(#[doc = $doc:literal])* $name:ident
         { $($(#[doc = $rdoc:literal])* $rmark:ident $rfield:ident: $rtype:ty,)* }
         { $($(#[doc = $odoc:literal])* $omark:ident $ofield:ident: $otype:ty $(= $default:tt)?,)* }
         { $($(#[$idoc:meta])* $ifield:ident: $itype:ty,)? }
@@ -129,6 +144,8 @@ macro_rules! record {
                         f.write_str("an object")
                     }
 
+                    $crate::open::record!(@unit $kind $name);
+
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         $(let mut $rfield: Option<$rtype> = None;)*
                         $(let mut $ofield: Option<$otype> = None;)*
@@ -155,7 +172,7 @@ macro_rules! record {
                     }
                 }
 
-                deserializer.deserialize_map(Visitor)
+                $crate::open::record!(@read $kind deserializer Visitor)
             }
         }
 
@@ -191,6 +208,14 @@ macro_rules! record {
         }
     };
     (@default $name:ident { $($field:ident)+ }) => {};
+    (@read struct $deserializer:ident $visitor:ident) => { $deserializer.deserialize_map($visitor) };
+    (@read message $deserializer:ident $visitor:ident) => { $deserializer.deserialize_any($visitor) };
+    (@unit struct $name:ident) => {};
+    (@unit message $name:ident) => {
+        fn visit_unit<E>(self) -> Result<$name, E> {
+            Ok($name::new())
+        }
+    };
     (@key) => { $crate::open::KnownKey::<Key>::new() };
     (@key $inline:ident) => { $crate::open::AnyKey::<Key>::new() };
     (@other $map:ident $other:ident) => {{

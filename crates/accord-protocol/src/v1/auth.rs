@@ -78,15 +78,15 @@ record! {
 
 record! {
     /// The person is signed in.
-    pub struct AuthenticateResponse {}
+    pub message AuthenticateResponse {}
 }
 
 record! {
     /// Signs out (`logout`). Needs the agent capability `auth.logout`.
-    pub struct LogoutRequest {}
+    pub message LogoutRequest {}
 }
 
 record! {
     /// The person is signed out.
-    pub struct LogoutResponse {}
+    pub message LogoutResponse {}
 }

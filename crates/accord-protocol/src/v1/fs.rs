@@ -53,5 +53,5 @@ record! {
 
 record! {
     /// The file is written.
-    pub struct WriteTextFileResponse {}
+    pub message WriteTextFileResponse {}
 }

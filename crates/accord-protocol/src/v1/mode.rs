@@ -52,7 +52,7 @@ record! {
 
 record! {
     /// The mode is switched.
-    pub struct SetSessionModeResponse {}
+    pub message SetSessionModeResponse {}
 }
 
 record! {

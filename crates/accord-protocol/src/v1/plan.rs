@@ -1,6 +1,8 @@
 //! Plans: what the agent means to do, step by step.
 
-use crate::open::{from, id, record, strings, tagged};
+use std::path::PathBuf;
+
+use crate::open::{Maybe, from, id, record, strings, tagged};
 
 record! {
     /// The agent's plan for the task, complete; each one replaces the last.
@@ -127,6 +129,10 @@ record! {
             strict plan_id: PlanId,
             /// The plan, in Markdown.
             strict content: String,
+        }
+        optional {
+            /// The file (absolute) that holds the same text, if there is one.
+            lenient path: Maybe<PathBuf>,
         }
     }
 }

@@ -92,7 +92,7 @@ record! {
 
 record! {
     /// The session is open and its history has been replayed.
-    pub struct LoadSessionResponse {
+    pub message LoadSessionResponse {
         optional {
             /// Its modes, if it has any.
             lenient modes: Maybe<SessionModeState>,
@@ -127,7 +127,7 @@ record! {
 
 record! {
     /// The session is open.
-    pub struct ResumeSessionResponse {
+    pub message ResumeSessionResponse {
         optional {
             /// Its modes, if it has any.
             lenient modes: Maybe<SessionModeState>,
@@ -142,7 +142,7 @@ record! {
 record! {
     /// Asks for one page of the sessions there are (`session/list`). Needs the agent capability
     /// `sessionCapabilities.list`.
-    pub struct ListSessionsRequest {
+    pub message ListSessionsRequest {
         optional {
             /// Only sessions in this directory (absolute).
             strict cwd: Maybe<PathBuf>,
@@ -211,7 +211,7 @@ record! {
 
 record! {
     /// The session is closed.
-    pub struct CloseSessionResponse {}
+    pub message CloseSessionResponse {}
 }
 
 record! {
@@ -226,7 +226,7 @@ record! {
 
 record! {
     /// The session is gone.
-    pub struct DeleteSessionResponse {}
+    pub message DeleteSessionResponse {}
 }
 
 record! {

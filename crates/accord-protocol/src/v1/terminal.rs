@@ -98,7 +98,7 @@ record! {
 
 record! {
     /// The terminal is gone; a tool call that shows it keeps what it had.
-    pub struct ReleaseTerminalResponse {}
+    pub message ReleaseTerminalResponse {}
 }
 
 record! {
@@ -115,7 +115,7 @@ record! {
 
 record! {
     /// The command has ended.
-    pub struct WaitForTerminalExitResponse {
+    pub message WaitForTerminalExitResponse {
         optional {
             /// Its exit code; absent or null when a signal ended it.
             lenient exit_code: Maybe<u32>,
@@ -139,5 +139,5 @@ record! {
 
 record! {
     /// The command has been told to end.
-    pub struct KillTerminalResponse {}
+    pub message KillTerminalResponse {}
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{ContentBlock, TerminalId};
+use super::{ContentBlock, SessionId, TerminalId};
 use crate::open::{Json, Maybe, from, id, record, strings, tagged};
 
 id! {
@@ -135,6 +135,8 @@ tagged! {
         "diff" => Diff(Diff),
         /// A terminal whose output is shown live.
         "terminal" => Terminal(Terminal),
+        /// Another session, such as a child. Needs the client capability `subagents`.
+        "session" => Session(SessionReference),
     }
 }
 
@@ -148,6 +150,7 @@ from!(ToolCallContent {
     Content(Content),
     Diff(Diff),
     Terminal(Terminal),
+    Session(SessionReference),
 });
 
 record! {
@@ -182,6 +185,16 @@ record! {
         required {
             /// Which terminal it is; it must not have been released yet when it is first shown.
             strict terminal_id: TerminalId,
+        }
+    }
+}
+
+record! {
+    /// Another session, shown inside a tool call; it says nothing about whose session it is or what it does.
+    pub struct SessionReference {
+        required {
+            /// Which session it is; the client knows it already.
+            strict session_id: SessionId,
         }
     }
 }

@@ -76,6 +76,7 @@ impl<'a> Generator<'a> {
             "integer" => {
                 let most = match schema["format"].as_str() {
                     Some("uint16") => 65_535,
+                    Some("int32") => 2_147_483_647,
                     Some("uint32") => 4_294_967_295,
                     _ => 9_007_199_254_740_991_u64,
                 };
