@@ -15,3 +15,6 @@ mod places;
 mod registry;
 #[path = "types/schema.rs"]
 mod schema;
+#[cfg(feature = "schemars")]
+#[path = "types/validation.rs"]
+mod validation;

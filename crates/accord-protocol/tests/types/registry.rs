@@ -8,6 +8,12 @@ macro_rules! registry {
         /// The types there are.
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name),)+];
 
+        /// Makes the schema of every type.
+        #[cfg(feature = "schemars")]
+        pub(crate) fn describe(generator: &mut schemars::SchemaGenerator) {
+            $(generator.subschema_for::<v1::$name>();)+
+        }
+
         /// Reads a value as the type of that name and writes it again.
         pub(crate) fn again(name: &str, value: &Value) -> Result<Value, serde_json::Error> {
             match name {
@@ -60,7 +66,7 @@ registry! {
     SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption,
     SessionConfigSelectOptions, SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionInfo,
     SessionInfoUpdate, SessionListCapabilities, SessionMessage, SessionMessageChunk, SessionMode,
-    SessionModeId, SessionModeState, SessionNotification, SessionResumeCapabilities,
+    SessionModeId, SessionModeState, SessionNotification, SessionReference, SessionResumeCapabilities,
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionUpdate, SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse, StateUpdate,

@@ -19,29 +19,34 @@ fn schema_of<'a>(schemas: &'a [Value; 2], name: &str) -> &'a Value {
     if stable["$defs"][name].is_object() { stable } else { draft }
 }
 
+/// What we lose of what they keep are members that only a child session's unknown stop reason may have.
 #[test]
 fn good_values_cross_both_ways() {
     let schemas = schemas();
     for (name, ours, theirs) in TYPES {
         for seed in 0..200 {
             let value = Generator::random(schema_of(&schemas, name), seed).definition(name);
+            // The draft schema has plans that are files; the crate has dropped them.
+            if name.starts_with("PlanUpdate") && value.to_string().contains(r#""type":"file""#) {
+                continue;
+            }
             let (Ok(we_wrote), Ok(they_wrote)) = (ours(&value), theirs(&value)) else {
                 panic!("{name} {seed}: ours {:?}, theirs {:?}: {value}", ours(&value), theirs(&value));
             };
             let crossed = theirs(&we_wrote).unwrap_or_else(|error| panic!("{name}: {error}: {we_wrote}"));
-            assert_eq!(differences(&they_wrote, &crossed), [""; 0], "{name} {seed}: {value}");
+            let lost = differences(&they_wrote, &crossed);
+            assert!(lost.iter().all(|lost| lost.contains(".key")), "{name} {seed}: {lost:?}: {value}");
             let back = ours(&they_wrote).unwrap_or_else(|error| panic!("{name}: {error}: {they_wrote}"));
-            assert_eq!(differences(&they_wrote, &back), [""; 0], "{name} {seed}: {value}");
+            assert_eq!(differences(&crossed, &back), [""; 0], "{name} {seed}: {value}");
         }
     }
 }
 
-/// A damaged value is taken by both or refused by both, and means the same to both; the exceptions are counted by type.
+/// A damaged value is taken by both or refused by both, and means the same to both, but for [`excused`] verdicts.
 #[test]
 fn damaged_values_are_judged_alike() {
     let schemas = schemas();
-    let mut verdicts: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    let mut judged = 0;
+    let (mut judged, mut excuses) = (0, BTreeMap::new());
     for (name, ours, theirs) in TYPES {
         for seed in 0..600 {
             let mut value = Generator::random(schema_of(&schemas, name), seed % 50).definition(name);
@@ -49,20 +54,52 @@ fn damaged_values_are_judged_alike() {
             judged += 1;
             let verdict = match (ours(&value), theirs(&value)) {
                 (Err(_), Err(_)) => continue,
-                (Ok(_), Err(error)) => format!("{name}: only we take it: {error}"),
-                (Err(error), Ok(_)) => format!("{name}: only they take it: {error}"),
+                (Ok(_), Err(error)) => Verdict::OnlyOurs(error.to_string()),
+                (Err(error), Ok(_)) => Verdict::OnlyTheirs(error.to_string()),
                 (Ok(we_wrote), Ok(they_wrote)) => match theirs(&we_wrote) {
                     Ok(crossed) if differences(&they_wrote, &crossed).is_empty() => continue,
-                    Ok(crossed) => format!("{name}: differs: {}", differences(&they_wrote, &crossed).join(" ")),
-                    Err(error) => format!("{name}: they refuse what we wrote: {error}"),
+                    Ok(crossed) => Verdict::Differs(differences(&they_wrote, &crossed).join(" ")),
+                    Err(error) => Verdict::Unreadable(error.to_string()),
                 },
             };
-            let verdict = verdict.split(" at line").next().unwrap_or(&verdict).to_owned();
-            verdicts.entry(verdict).or_insert((0, value.to_string())).0 += 1;
+            match excused(name, &value, &verdict) {
+                Some(excuse) => *excuses.entry(excuse).or_insert(0) += 1,
+                None => panic!("{name} {seed}: {verdict:?}: {value}"),
+            }
         }
     }
-    println!("{judged} values judged");
-    for (verdict, (count, example)) in &verdicts {
-        println!("{count} {verdict}: {}", example.chars().take(300).collect::<String>());
+    println!("{judged} values judged; {excuses:?}");
+}
+
+#[derive(Debug)]
+enum Verdict {
+    OnlyOurs(String),
+    OnlyTheirs(String),
+    Differs(String),
+    Unreadable(String),
+}
+
+/// Why the two crates may differ on a value.
+fn excused(name: &str, value: &Value, verdict: &Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::OnlyOurs(error)
+            if error.contains("unknown variant") || error.contains("did not match any variant") =>
+        {
+            Some("a variant unknown to both, which only we keep")
+        }
+        Verdict::OnlyOurs(_) if name == "Error" => Some("an error object without a message"),
+        Verdict::OnlyTheirs(error) if error.contains("sequence, expected an object") => {
+            Some("an array in place of an object, which their derived code reads")
+        }
+        Verdict::Differs(_) if value.to_string().contains("[{}]") => {
+            Some("an array in place of a lenient object, which their derived code reads")
+        }
+        Verdict::Differs(lost) if lost.contains("authMethods") => {
+            Some("an authentication method whose type is no text")
+        }
+        Verdict::Differs(lost) if value.to_string().contains("stopReason") && lost.contains("key") => {
+            Some("members of a child session's unknown stop reason")
+        }
+        _ => None,
     }
 }

@@ -54,7 +54,7 @@ registry! {
     SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption,
     SessionConfigSelectOptions, SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionInfo,
     SessionInfoUpdate, SessionListCapabilities, SessionMessage, SessionMessageChunk, SessionMode,
-    SessionModeId, SessionModeState, SessionNotification, SessionResumeCapabilities,
+    SessionModeId, SessionModeState, SessionNotification, SessionReference, SessionResumeCapabilities,
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionUpdate, SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse, StateUpdate,
