@@ -8,7 +8,8 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use accord_client::protocol::v1::{
-    ContentBlock, RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome, SessionUpdate,
+    ContentBlock, RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome,
+    SessionUpdate,
 };
 use accord_client::{AgentCommand, Client, Handler};
 
@@ -55,10 +56,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn text_of(update: &SessionUpdate) -> usize {
     match update {
-        SessionUpdate::AgentMessageChunk(chunk) | SessionUpdate::AgentThoughtChunk(chunk) => match &chunk.content {
-            ContentBlock::Text(text) => text.text.len(),
-            _ => 0,
-        },
+        SessionUpdate::AgentMessageChunk(chunk) | SessionUpdate::AgentThoughtChunk(chunk) => {
+            match &chunk.content {
+                ContentBlock::Text(text) => text.text.len(),
+                _ => 0,
+            }
+        }
         _ => 0,
     }
 }

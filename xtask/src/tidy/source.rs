@@ -17,6 +17,8 @@ const LEFTOVERS: &[&str] = &[
     concat!("TO", "DO"),
     concat!("#[ig", "nore"),
 ];
+/// A function of a test binary that is no test: other tests start the binary again as a process that runs it.
+const PROCESS: &str = concat!("#[ig", "nore = \"a process for other tests\"]");
 const PRINTING: &[&str] = &["println!(", "print!(", "dbg!("];
 
 /// Checks one file; PATH is below the workspace's root.
@@ -69,7 +71,7 @@ fn rust(path: &Path, text: &str, found: &mut impl FnMut(Option<usize>, String)) 
     for (number, line) in numbered(text) {
         let code = line.split("//").next().unwrap_or_default();
         for word in LEFTOVERS {
-            if line.contains(word) {
+            if line.contains(word) && line.trim() != PROCESS {
                 found(Some(number), format!("`{word}` stands for work not done"));
             }
         }
@@ -81,7 +83,7 @@ fn rust(path: &Path, text: &str, found: &mut impl FnMut(Option<usize>, String)) 
         if !may_print(path) && PRINTING.iter().any(|word| code.trim_start().starts_with(word)) {
             found(Some(number), "prints; stdout is the wire (bins, examples, tests and xtask may)".into());
         }
-        if in_tests(path) && code.contains("sleep(") {
+        if in_tests(path) && !is_fixture(path) && code.contains("sleep(") {
             found(Some(number), "sleeps in a test; wait for what is expected instead".into());
         }
     }
@@ -115,6 +117,11 @@ fn may_print(path: &Path) -> bool {
                 .iter()
                 .any(|name| part.as_os_str() == *name)
         })
+}
+
+/// What other tests start as a process may be slow on purpose.
+fn is_fixture(path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem == "fixture" || stem == "fixtures")
 }
 
 fn in_tests(path: &Path) -> bool {
