@@ -47,10 +47,10 @@ fn built(name: &str) -> Result<PathBuf, String> {
     build.args(["build", "--quiet", "--package", "accord-conformance", "--bin", name]);
     build.arg("--message-format=json-render-diagnostics");
     let messages = output(&mut build)?;
-    let paths = messages.lines().filter_map(|line| {
+    let mut paths = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let named = message["target"]["name"] == name;
         message["executable"].as_str().filter(|_| named).map(PathBuf::from)
     });
-    paths.last().ok_or_else(|| format!("cargo built no {name}"))
+    paths.next_back().ok_or_else(|| format!("cargo built no {name}"))
 }
