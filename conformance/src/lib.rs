@@ -8,3 +8,13 @@ mod scenario;
 pub mod subject;
 mod tee;
 pub mod wire;
+
+/// The examples of the README and of the guides are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/guides/write-an-agent.md")]
+    struct WriteAnAgent;
+}
