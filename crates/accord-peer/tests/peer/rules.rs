@@ -74,10 +74,17 @@ fn a_response_to_nothing_is_ignored() {
             "{line}"
         );
     }
-    let complaint = tell(&mut client, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#);
-    assert!(
-        matches!(&complaint[..], [Event::Violation(Violation::Complaint(error))] if error.code == ErrorCode::PARSE_ERROR)
-    );
+    for line in [
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#,
+        // How one agent answers every notification it does not know.
+        r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
+    ] {
+        let complaint = tell(&mut client, line);
+        assert!(
+            matches!(&complaint[..], [Event::Violation(Violation::Complaint(error))] if error.code == ErrorCode::PARSE_ERROR),
+            "{line}"
+        );
+    }
     assert_eq!(outcome(tell(&mut client, r#"{"jsonrpc":"2.0","id":1,"result":1}"#)), Ok("1".to_owned()));
     assert!(matches!(
         &tell(&mut client, r#"{"jsonrpc":"2.0","id":1,"result":1}"#)[..],

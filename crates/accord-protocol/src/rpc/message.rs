@@ -123,9 +123,11 @@ fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Result<Message, Mal
         (None, _, Some(result), None) => Ok(Ok(result.to_owned())),
         (None, _, None, None) => Err(Fault::BadError),
     };
-    let id = match envelope.id {
-        Member::Is(id) => Some(id),
-        Member::Absent | Member::Odd => None,
+    let id = match (envelope.id, &result) {
+        (Member::Is(id), _) => Some(id),
+        // Some agents complain about notifications this way. It is the answer to no request, as with the id null.
+        (Member::Absent, Ok(Err(_))) => Some(Id::Null),
+        (Member::Absent | Member::Odd, _) => None,
     };
     match (id, result) {
         (Some(id), Ok(outcome)) => Ok(Message::Response { id, outcome }),
