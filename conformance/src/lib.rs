@@ -6,6 +6,7 @@ mod report;
 mod say;
 mod scenario;
 pub mod subject;
+pub mod subject_client;
 mod tee;
 pub mod wire;
 
