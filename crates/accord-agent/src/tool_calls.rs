@@ -1,5 +1,7 @@
 //! The life of a tool call: announced, running, ended; and nothing announced is left without an end.
 
+use std::collections::HashMap;
+
 use accord_protocol::v1::{SessionUpdate, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate};
 
 use crate::client::ClientError;
@@ -10,6 +12,8 @@ use crate::turn::Turn;
 #[derive(Debug, Default)]
 pub(crate) struct ToolCalls {
     known: Vec<(ToolCallId, bool)>,
+    /// Where each of them is: a turn may make very many.
+    places: HashMap<ToolCallId, usize>,
 }
 
 impl ToolCalls {
@@ -24,10 +28,14 @@ impl ToolCalls {
             Some(_) => Some(false),
             None => None,
         };
-        match self.known.iter_mut().rev().find(|(known, _)| known == id) {
-            Some((_, known)) => *known = ended.unwrap_or(*known),
+        match self.places.get(id) {
+            Some(place) => {
+                let known = &mut self.known[*place].1;
+                *known = ended.unwrap_or(*known);
+            }
             // An update about a call of an earlier turn is that turn's business.
             None if matches!(update, SessionUpdate::ToolCall(_)) => {
+                self.places.insert(id.clone(), self.known.len());
                 self.known.push((id.clone(), ended.unwrap_or(false)));
             }
             None => {}
@@ -35,7 +43,7 @@ impl ToolCalls {
     }
 
     pub(crate) fn knows(&self, id: &ToolCallId) -> bool {
-        self.known.iter().any(|(known, _)| known == id)
+        self.places.contains_key(id)
     }
 
     /// The calls without an end; they count as ended from here on.

@@ -2,15 +2,13 @@
 
 use memchr::memchr;
 
+use crate::Shrink;
+
 /// Room that is made before each read: more than a Linux pipe holds, so that one read empties it and the runtime
 /// can tell from the short read that nothing is left.
 const READ: usize = 68 << 10;
-/// A buffer that grew beyond this for one large frame is given back once frames are small again.
-const KEEP: usize = 256 << 10;
 /// So much of a line that is too long is shown.
 const GLIMPSE: usize = 512;
-/// So many reads without a frame that needed the large buffer, and it is given back.
-const PATIENCE: u32 = 64;
 
 /// Splits what was read into lines.
 ///
@@ -27,8 +25,7 @@ pub struct Frames {
     limit: usize,
     /// Whether the rest of a line that was too long is still to come.
     skipping: bool,
-    /// Reads since the large buffer was last needed.
-    small_reads: u32,
+    shrink: Shrink,
 }
 
 /// One line, or the news of one.
@@ -44,7 +41,7 @@ pub enum Frame<'a> {
 impl Frames {
     /// A splitter for lines of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, scanned: 0, limit, skipping: false, small_reads: 0 }
+        Self { buffer: Vec::new(), start: 0, scanned: 0, limit, skipping: false, shrink: Shrink::default() }
     }
 
     /// Where the next read goes: append to it, and only to it.
@@ -110,15 +107,7 @@ impl Frames {
         self.buffer.drain(..self.start);
         self.scanned -= self.start;
         self.start = 0;
-        if self.buffer.capacity() <= KEEP || needed > self.buffer.capacity() / 4 {
-            self.small_reads = 0;
-        } else {
-            self.small_reads += 1;
-            if self.small_reads > PATIENCE {
-                self.buffer.shrink_to(KEEP);
-                self.small_reads = 0;
-            }
-        }
+        self.shrink.used(&mut self.buffer, needed);
     }
 }
 

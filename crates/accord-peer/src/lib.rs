@@ -11,6 +11,7 @@
 //!   [`Peer::abandon`], or from [`Peer::receive_eof`] and [`Peer::end`];
 //! * every call of theirs has at most one answer: its [`CallKey`] is never reused and answers once.
 
+mod buffer;
 mod event;
 mod frame;
 mod incoming;
@@ -18,6 +19,7 @@ mod outgoing;
 mod peer;
 mod phase;
 
+pub use buffer::Shrink;
 pub use event::{Event, Failed, Violation};
 pub use frame::{Frame, Frames};
 pub use incoming::CallKey;

@@ -118,6 +118,11 @@ impl<W> Peer<W> {
         self.open_calls() > 0 || self.phase.holds()
     }
 
+    /// Whether [`receive_held`](Self::receive_held) has something to give.
+    pub fn releases(&self) -> bool {
+        self.phase.releases()
+    }
+
     /// Bytes that wait to be written.
     pub fn output_len(&self) -> usize {
         self.output.len()

@@ -61,9 +61,14 @@ impl Phase {
         self.held.push_back((message, bytes));
     }
 
+    /// Whether a message need not wait any longer.
+    pub(crate) fn releases(&self) -> bool {
+        self.holds() && !matches!(self.state, State::Opening(_))
+    }
+
     /// The next message that need not wait any longer.
     pub(crate) fn release(&mut self) -> Option<(Message, usize)> {
-        if matches!(self.state, State::Opening(_)) {
+        if !self.releases() {
             return None;
         }
         let (message, bytes) = self.held.pop_front()?;

@@ -38,6 +38,8 @@ pub(crate) struct Driver<R, W, S> {
     frames: Frames,
     /// What one read brought that has to go through the peer.
     batch: Vec<Received>,
+    /// Kept for its memory.
+    steps: Vec<Step>,
     /// Bytes read while the service was not ready.
     ahead: usize,
     /// Whether updates need not ask the peer: no opening call is needed.
@@ -87,6 +89,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             side: options.side,
             frames: Frames::new(options.frame_limit),
             batch: Vec::new(),
+            steps: Vec::new(),
             ahead: 0,
             open: options.opening.is_none(),
             keep_raw: options.keep_raw,
@@ -131,13 +134,17 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             let mut state = self.shared.lock();
             let closing = state.closing && self.ending.is_none();
             let more = self.writer.is_idle() && state.peer.output_len() > 0;
-            if !closing && !more {
+            let held = state.peer.releases();
+            if !closing && !more && !held {
                 state.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             }
             drop(state);
             if closing {
                 self.close();
+            } else if held {
+                self.dispatch();
+                self.service.flush();
             }
         }
     }
@@ -185,16 +192,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
 
     /// Reads once and dispatches what came; whether there was anything.
     fn read_some(&mut self, cx: &mut Context<'_>) -> bool {
-        let released = self.dispatch();
         if self.deaf {
-            return released;
+            return false;
         }
         let Poll::Ready(read) = self.poll_read(cx) else {
-            if matches!(self.ending, Some(Cause::Write(_))) {
-                self.deaf = true;
-                return true;
-            }
-            return released;
+            let dry = matches!(self.ending, Some(Cause::Write(_)));
+            self.deaf |= dry;
+            return dry;
         };
         match read {
             Ok(0) => self.input_ended(),
@@ -211,16 +215,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     /// Pending also while there is no room for what would come.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let ready = self.service.poll_ready(cx).is_ready();
-        let state = self.shared.lock();
-        let unread =
-            state.peer.output_answers() > UNREAD_ANSWERS && state.peer.output_len() > self.high_water;
-        let pressing = state.pressing > 0;
-        drop(state);
-        if unread || !(ready || pressing) {
-            return Poll::Pending;
-        }
         if ready {
             self.ahead = 0;
+        }
+        if !(ready && self.writer.is_idle()) {
+            let state = self.shared.lock();
+            let unread =
+                state.peer.output_answers() > UNREAD_ANSWERS && state.peer.output_len() > self.high_water;
+            if unread || !(ready || state.pressing > 0) {
+                return Poll::Pending;
+            }
         }
         let read = ready!(poll_read_buf(Pin::new(&mut self.read), cx, self.frames.space()));
         if let (false, Ok(count)) = (ready, &read) {
@@ -262,7 +266,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         if heard {
             // Only the first frame has a deadline.
             self.deadline.take_if(|(cause, _)| matches!(cause, Cause::Silent(_)));
-            self.dispatch();
+            if !self.batch.is_empty() {
+                self.dispatch();
+            }
             self.service.flush();
         }
     }
@@ -297,10 +303,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
         self.service.flush();
     }
 
-    /// Correlates what was received, then hands it over in order; whether there was anything.
-    fn dispatch(&mut self) -> bool {
+    /// Correlates what was received, then hands it over in order.
+    fn dispatch(&mut self) {
         let mut state = self.shared.lock();
-        let mut steps = Vec::new();
+        let mut steps = std::mem::take(&mut self.steps);
         while let Some(event) = state.peer.receive_held() {
             note(&mut state, event, 0, None, &mut steps);
         }
@@ -314,11 +320,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             }
         }
         drop(state);
-        let any = !steps.is_empty();
-        for step in steps {
+        for step in steps.drain(..) {
             self.hand_over(step);
         }
-        any
+        self.steps = steps;
     }
 
     fn hand_over(&mut self, step: Step) {

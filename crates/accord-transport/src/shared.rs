@@ -79,11 +79,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something that may leave output, and wakes the driver if it does.
+    /// Does something that may leave output, and wakes the driver if it is the first since it took the last.
     fn send<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
+        let before = state.peer.output_len();
         let result = act(&mut state);
-        let waker = if state.peer.output_len() > 0 { state.waker.take() } else { None };
+        let waker = if before == 0 && state.peer.output_len() > 0 { state.waker.take() } else { None };
         drop(state);
         if let Some(waker) = waker {
             waker.wake();
@@ -105,17 +106,22 @@ impl Shared {
         mut act: impl FnMut(&mut State) -> Result<T, SendError>,
     ) -> Result<T, CallError> {
         loop {
+            if let Some(done) = self.send_if_room(&mut act) {
+                return done.map_err(|error| self.unsent(error));
+            }
             let notified = self.room.notified();
-            let done = self.send(|state| {
-                let full =
-                    state.peer.output_len() >= self.high_water && state.end.is_none() && !state.closing;
-                (!full).then(|| act(state))
-            });
-            match done {
-                Some(done) => return done.map_err(|error| self.unsent(error)),
-                None => notified.await,
+            if self.is_full(&self.lock()) {
+                notified.await;
             }
         }
+    }
+
+    fn send_if_room<T>(&self, act: impl FnOnce(&mut State) -> T) -> Option<T> {
+        self.send(|state| (!self.is_full(state)).then(|| act(state)))
+    }
+
+    fn is_full(&self, state: &State) -> bool {
+        state.peer.output_len() >= self.high_water && state.end.is_none() && !state.closing
     }
 
     pub(crate) fn notify_now(&self, method: &str, params: &impl Serialize) -> Result<(), CallError> {

@@ -4,14 +4,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use accord_peer::Shrink;
 use tokio::io::AsyncWrite;
 
 use crate::Tap;
 use crate::shared::Shared;
 use crate::tap::Direction;
-
-/// The buffer is given back when it grew beyond this for one large message.
-const KEEP: usize = 512 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Writer<W> {
@@ -19,6 +17,7 @@ pub(crate) struct Writer<W> {
     /// What is being written, and how far that has come.
     writing: Vec<u8>,
     written: usize,
+    shrink: Shrink,
     unflushed: bool,
     /// Nothing can be written any more: what comes is thrown away.
     mute: bool,
@@ -27,7 +26,15 @@ pub(crate) struct Writer<W> {
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
     pub(crate) fn new(write: W, tap: Option<Tap>) -> Self {
-        Self { write, writing: Vec::new(), written: 0, unflushed: false, mute: false, tap }
+        Self {
+            write,
+            writing: Vec::new(),
+            written: 0,
+            shrink: Shrink::default(),
+            unflushed: false,
+            mute: false,
+            tap,
+        }
     }
 
     pub(crate) fn into_inner(self) -> W {
@@ -73,6 +80,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
                     self.unflushed = true;
                     if self.written == self.writing.len() {
                         self.writing.clear();
+                        self.shrink.used(&mut self.writing, self.written);
                         self.written = 0;
                     }
                 }
@@ -82,9 +90,6 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
 
     /// Takes what callers have serialised since the last time; whether there was anything to write.
     fn take_output(&mut self, shared: &Shared) -> bool {
-        if self.writing.capacity() > KEEP {
-            self.writing.shrink_to(KEEP);
-        }
         let mut state = shared.lock();
         let some = state.peer.output_len() > 0;
         if some {

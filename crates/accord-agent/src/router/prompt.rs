@@ -83,7 +83,8 @@ impl<A: Agent> Serving<A> {
             return Ok(StopReason::Cancelled);
         }
         let turn = Turn::new(Arc::clone(running), self.session(entry), request);
-        let mut handler = pin!(caught(self.agent.prompt(turn)));
+        // In a place of its own: every layer around a future moves all of it, and handlers are large.
+        let mut handler = pin!(caught(Box::pin(self.agent.prompt(turn))));
         // Up to where it first waits a handler runs in its place of the line: what it reads there was set before.
         let first = poll_fn(|cx| Poll::Ready(handler.as_mut().poll(cx))).await;
         drop(ticket);

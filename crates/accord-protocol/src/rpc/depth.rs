@@ -1,21 +1,17 @@
 //! How deep a line may nest, found without parsing it.
 
+use memchr::memchr2_iter;
+
 /// The deepest nesting of objects and arrays that is accepted, the message's own object included.
 pub const MAX_DEPTH: usize = 128;
 
 /// Whether `line` nests deeper than [`MAX_DEPTH`].
 ///
-/// The exact scan goes byte by byte, so it runs only for lines that hold more openers than the limit; counting
-/// them is a loop the compiler vectorises.
+/// The exact scan goes byte by byte, so it runs only for lines that hold more openers than the limit.
 pub(crate) fn too_deep(line: &[u8]) -> bool {
-    line.len() > MAX_DEPTH && openers(line) > MAX_DEPTH && deepest(line) > MAX_DEPTH
-}
-
-/// `[` and `{` differ in one bit, so both are found by one comparison.
-fn openers(line: &[u8]) -> usize {
-    line.chunks(128)
-        .map(|chunk| usize::from(chunk.iter().map(|b| u8::from(b | 0x20 == b'{')).sum::<u8>()))
-        .sum()
+    line.len() > MAX_DEPTH
+        && memchr2_iter(b'{', b'[', line).nth(MAX_DEPTH).is_some()
+        && deepest(line) > MAX_DEPTH
 }
 
 fn deepest(line: &[u8]) -> usize {

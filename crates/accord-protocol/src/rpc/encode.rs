@@ -60,7 +60,7 @@ fn write_body(out: &mut Vec<u8>, body: &impl Serialize) -> io::Result<()> {
     // Raw JSON may have been formatted over several lines. Outside strings a line end is only white space, and
     // inside strings JSON has none.
     let mut rest = &mut out[start..];
-    while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+    while let Some(at) = memchr::memchr(b'\n', rest) {
         rest[at] = b' ';
         rest = &mut rest[at + 1..];
     }
