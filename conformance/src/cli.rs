@@ -3,7 +3,9 @@
 mod agent;
 mod args;
 mod catalogue;
+mod output;
 mod scenario;
+mod subject;
 
 use std::process::ExitCode;
 
@@ -14,27 +16,27 @@ use crate::say::line;
 struct Command {
     name: &'static str,
     about: &'static str,
-    flags: &'static [Flag],
+    flags: &'static [&'static [Flag]],
     run: fn(&Args) -> Result<ExitCode, String>,
 }
 
 const COMMANDS: &[Command] = &[
     Command {
         name: "scenario",
-        about: "play the main job on an agent, twice over one store: accord-conformance scenario [flags] -- COMMAND…",
-        flags: scenario::FLAGS,
+        about: "the scenario alone: a session's life over several processes: accord-conformance scenario [flags] -- COMMAND…",
+        flags: &[subject::FLAGS, scenario::FLAGS, output::FLAGS],
         run: scenario::run,
     },
     Command {
         name: "agent",
-        about: "check an agent: accord-conformance agent [flags] -- COMMAND…",
-        flags: agent::FLAGS,
+        about: "the scenario and all checks of an agent: accord-conformance agent [flags] -- COMMAND…",
+        flags: &[subject::FLAGS, agent::FLAGS, scenario::FLAGS, output::FLAGS],
         run: agent::run,
     },
     Command {
         name: "list",
         about: "the requirements, and which of them are checked",
-        flags: catalogue::FLAGS,
+        flags: &[catalogue::FLAGS],
         run: catalogue::list,
     },
     Command {
@@ -84,7 +86,7 @@ fn overview() -> String {
 
 fn help(command: &Command) -> String {
     let mut text = format!("{}\n\n", command.about);
-    for flag in command.flags {
+    for flag in command.flags.iter().copied().flatten() {
         let left = format!("--{} {}", flag.name, flag.value);
         line!(text, "  {left:28} {}", flag.about);
     }

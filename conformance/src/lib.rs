@@ -1,5 +1,6 @@
 //! Does any agent, or any client, speak the Agent Client Protocol?
 
+mod baseline;
 pub mod cli;
 pub mod mcp_server;
 mod report;

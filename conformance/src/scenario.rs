@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::wire::case::Subject;
 use crate::wire::frame::Frame;
+use crate::wire::recording::Recording;
 use crate::wire::verdict::Verdict;
 
 pub(crate) use stage::Stage;
@@ -59,12 +60,22 @@ pub(crate) struct Row {
     pub(crate) frames: Vec<Frame>,
 }
 
+/// What was played, and what crossed meanwhile, by the number of the run.
+pub(crate) type Played = (Vec<Row>, Vec<(usize, Recording)>);
+
 /// Plays all runs; `told` hears of each step as it ends.
-pub(crate) async fn play(play: Play, told: impl Fn(&Row)) -> Result<Vec<Row>, String> {
+pub(crate) fn play(play: Play, told: impl Fn(&Row)) -> Result<Played, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
     let mut stage = Stage::prepare(play, &told)?;
-    let past = first::run(&mut stage).await;
-    second::run(&mut stage, &past).await;
-    killed::run(&mut stage).await;
+    runtime.block_on(async {
+        let past = first::run(&mut stage).await;
+        second::run(&mut stage, &past).await;
+        killed::run(&mut stage).await;
+    });
     judged::run(&mut stage);
-    Ok(stage.rows())
+    let recordings = stage.set().recordings();
+    Ok((stage.rows(), recordings))
 }

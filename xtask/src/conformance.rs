@@ -1,10 +1,14 @@
 //! `cargo xtask conformance`: the main job, played on a real agent and judged from outside.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 
-use crate::cargo::{cargo, output, show};
+use crate::cargo::{cargo, output, root, show};
 
 /// What to type to the subject agent, by the situation it brings about.
 const WORDS: &[(&str, &str)] = &[
@@ -16,12 +20,19 @@ const WORDS: &[(&str, &str)] = &[
     ("history", "history"),
     ("think", "think {TEXT}"),
     ("whoami", "whoami"),
+    ("read", "read {PATH}"),
+    ("run", "run {COMMAND}"),
+    ("ask", "ask"),
     ("usage", "usage"),
+    ("plan", "plan"),
+    ("commands", "commands"),
     ("refuse", "refuse"),
     ("limit", "limit"),
+    ("requests", "requests"),
+    ("fail", "fail on purpose"),
 ];
 
-/// Without a command, on the subject agent; with one after `--`, on that. Flags go to `accord-conformance scenario`.
+/// Without a command, on the subject agent; with one after `--`, on that. Flags go to the kit.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (flags, command) = match dashes {
@@ -30,15 +41,31 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     let kit = built("accord-conformance")?;
     if !command.is_empty() {
-        return show(Command::new(kit).arg("scenario").args(flags).arg("--").args(command));
+        return show(Command::new(kit).arg("agent").args(flags).arg("--").args(command));
     }
     let agent = built("accord-subject-agent")?;
-    let mut scenario = Command::new(kit);
-    scenario.args(["scenario", "--strict"]).args(flags);
-    for (situation, words) in WORDS {
-        scenario.arg(format!("--prompt-{situation}")).arg(words);
+    // The automation's view shows committed facts alone; it has to carry the whole scenario just as well.
+    subject(&kit, "scenario", flags, &agent, "committed")?;
+    let reports = kit.parent().unwrap_or(Path::new(".")).join("conformance");
+    fs::create_dir_all(&reports).map_err(|error| format!("{}: {error}", reports.display()))?;
+    let mut flags = flags.to_vec();
+    for (form, name) in [("html", "agent.html"), ("json", "agent.json"), ("junit", "agent.xml")] {
+        flags.push(format!("--{form}={}", reports.join(name).display()));
     }
-    show(scenario.arg("--").arg(agent).args(["--state-dir", "{STATE}"]))
+    flags.push(format!("--known={}", root().join("conformance/known-failures.toml").display()));
+    subject(&kit, "agent", &flags, &agent, "live")?;
+    println!("the report with its diagrams: {}", reports.join("agent.html").display());
+    Ok(())
+}
+
+/// One command of the kit on the subject agent.
+fn subject(kit: &Path, command: &str, flags: &[String], agent: &Path, projection: &str) -> Result<(), String> {
+    let mut call = Command::new(kit);
+    call.args([command, "--strict"]).args(flags);
+    for (situation, words) in WORDS {
+        call.arg(format!("--prompt-{situation}")).arg(words);
+    }
+    show(call.arg("--").arg(agent).args(["--state-dir", "{STATE}", "--projection", projection]))
 }
 
 /// Builds a binary of the kit, and says where cargo put it.

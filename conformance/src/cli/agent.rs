@@ -1,121 +1,53 @@
-//! `accord-conformance agent`: the wire checks on any agent command.
+//! `accord-conformance agent`: the scenario and the wire checks on any agent command.
 
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::thread;
+use std::time::Instant;
 
-use super::args::{Args, Flag};
-use crate::report::terminal;
-use crate::wire::case::{Facts, Subject};
-use crate::wire::process::Launch;
-use crate::wire::requirement::find;
+use super::args::{Args, Flag, flag};
+use super::{output, scenario, subject};
+use crate::report::{Report, terminal};
+use crate::wire::requirement::{Side, find};
 use crate::wire::run;
 
-pub(super) const fn flag(name: &'static str, value: &'static str, about: &'static str) -> Flag {
-    Flag { name, value, about }
-}
-
-/// The flags that describe an agent; every command that starts one has them.
-const SUBJECT: [Flag; 22] = [
-    flag("prompt-echo", "TEXT", "what to type for an ordinary turn; {TEXT} is what it should say"),
-    flag("prompt-slow", "TEXT", "… for a turn of some seconds that can be cancelled"),
-    flag("prompt-tool", "TEXT", "… for a tool that needs permission; {PATH} and {TEXT}: the file it writes"),
-    flag("prompt-mcp", "TEXT", "… for a call of a mounted MCP server's tool; {TOOL} and {JSON}"),
-    flag("prompt-stream", "TEXT", "… for a turn of many chunks"),
-    flag("prompt-history", "TEXT", "… so that it tells what was said before"),
-    flag("prompt-think", "TEXT", "… so that it shows a thought"),
-    flag("prompt-whoami", "TEXT", "… so that it says its model and effort"),
-    flag("prompt-read", "TEXT", "… so that it reads the file {PATH}"),
-    flag("prompt-run", "TEXT", "… so that it runs {COMMAND}"),
-    flag("prompt-ask", "TEXT", "… so that it asks the user with a form"),
-    flag("prompt-usage", "TEXT", "… so that it reports its usage"),
-    flag("prompt-plan", "TEXT", "… so that it makes a plan"),
-    flag("prompt-commands", "TEXT", "… so that it announces its commands"),
-    flag("prompt-refuse", "TEXT", "… so that it refuses"),
-    flag("prompt-limit", "TEXT", "… so that it meets its output limit"),
-    flag("prompt-requests", "TEXT", "… so that it meets its limit of model requests"),
-    flag("prompt-fail", "TEXT", "… so that its backend fails"),
-    flag(
-        "env",
-        "NAME=VALUE",
-        "a variable for the agent; {STATE} is a folder for its sessions, in arguments, too",
-    ),
-    flag("cwd", "DIR", "where the agent is started (default: a fresh folder)"),
-    flag("timeout", "SECONDS", "the longest an answer may take (default 20)"),
-    flag("auth", "METHOD", "authenticate with this method first"),
-];
-
-/// The flags that describe an agent, and `own` ones.
-pub(super) const fn with_subject<const OWN: usize, const ALL: usize>(own: [Flag; OWN]) -> [Flag; ALL] {
-    let mut all = [flag("", "", ""); ALL];
-    let mut place = 0;
-    while place < ALL {
-        all[place] = if place < SUBJECT.len() { SUBJECT[place] } else { own[place - SUBJECT.len()] };
-        place += 1;
-    }
-    all
-}
-
-pub(super) const FLAGS: &[Flag] = &OWN;
-
-const OWN: [Flag; 27] = with_subject([
-    flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
+pub(super) const FLAGS: &[Flag] = &[
+    flag("no-scenario", "", "leave the twice-run scenario out"),
     flag("jobs", "N", "checks at a time (default: one a processor)"),
     flag("only", "IDS", "only these requirements, separated by commas; a final * matches the rest"),
-    flag("logout", "", "check logout, too: it ends the login"),
-    flag("all", "", "show what passed, too"),
-]);
+];
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
-    let mut subject = subject(args)?;
+    let began = Instant::now();
+    let mut subject = subject::of(args)?;
+    let baseline = output::baseline(args)?;
     let jobs = match args.value("jobs") {
         Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
         None => thread::available_parallelism().map_or(2, NonZero::get),
     };
+    let alone = args.has("only") || args.has("no-scenario");
+    let (rows, recordings) = if alone { Default::default() } else { scenario::play(args, subject.clone())? };
     run::probe(&mut subject);
     let progress = terminal::Progress::new();
     let outcomes = run::run(&subject, |id| wanted(args, id), jobs, |outcome| progress.told(outcome));
     progress.done();
-    crate::say::out(&terminal::report(&outcomes, args.has("all")));
-    let sound = !outcomes.iter().any(terminal::decides_against);
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-pub(super) fn subject(args: &Args) -> Result<Subject, String> {
-    if args.command.is_empty() {
-        return Err("give the agent's command after `--`".into());
-    }
-    let mut launch = Launch { command: args.command.clone(), ..Launch::default() };
-    // The agent starts in a folder of the check's own, where a relative path would lead nowhere.
-    if launch.command[0].contains('/') {
-        launch.command[0] = absolute(&launch.command[0])?;
-    }
-    for variable in args.values("env") {
-        let (name, value) =
-            variable.split_once('=').ok_or_else(|| format!("--env needs NAME=VALUE, not {variable}"))?;
-        launch.env.push((name.to_owned(), value.to_owned()));
-    }
-    launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
-    let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
-    Ok(Subject {
-        launch,
-        prompts: args.starting("prompt-").map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect(),
-        patience: args.seconds("timeout", 20.0)?,
-        quiet: args.seconds("quiet", 0.3)?,
-        auth: args.value("auth").map(str::to_owned),
-        logout: args.has("logout"),
-        mcp: vec![program.to_string_lossy().into_owned(), "mcp-server".into()],
-        facts: Facts::default(),
-    })
-}
-
-fn absolute(path: &str) -> Result<String, String> {
-    let absolute = std::path::absolute(path).map_err(|error| format!("{path}: {error}"))?;
-    Ok(absolute.to_string_lossy().into_owned())
+    let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
+    let report = Report {
+        side: Side::Agent,
+        command: args.command.clone(),
+        name,
+        again: args.again(),
+        outcomes,
+        rows,
+        recordings,
+        took: began.elapsed(),
+        baseline,
+    };
+    output::deliver(args, &report)
 }
 
 /// Whether `--only` lets a requirement through.
-fn wanted(args: &Args, id: &str) -> bool {
+pub(super) fn wanted(args: &Args, id: &str) -> bool {
     let mut patterns = args.values("only").flat_map(|list| list.split(',')).map(str::trim).peekable();
     let all = patterns.peek().is_none();
     let matched = patterns.any(|pattern| match pattern.strip_suffix('*') {

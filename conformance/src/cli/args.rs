@@ -8,6 +8,10 @@ pub(crate) struct Flag {
     pub(crate) about: &'static str,
 }
 
+pub(crate) const fn flag(name: &'static str, value: &'static str, about: &'static str) -> Flag {
+    Flag { name, value, about }
+}
+
 /// What was given.
 #[derive(Debug, Default)]
 pub(crate) struct Args {
@@ -20,7 +24,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Sorts `args`; an unknown flag and a missing value are errors.
-    pub(crate) fn parse(known: &[Flag], args: &[String]) -> Result<Self, String> {
+    pub(crate) fn parse(known: &[&[Flag]], args: &[String]) -> Result<Self, String> {
         let mut parsed = Self::default();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -36,7 +40,7 @@ impl Args {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (name, None),
             };
-            let flag = known.iter().find(|flag| flag.name == name);
+            let flag = known.iter().copied().flatten().find(|flag| flag.name == name);
             let flag = flag.ok_or_else(|| format!("there is no flag --{name}; --help lists them"))?;
             let value = match (flag.value.is_empty(), inline) {
                 (true, None) => String::new(),
@@ -69,6 +73,29 @@ impl Args {
     /// All flags whose name starts so, without that start.
     pub(crate) fn starting(&self, prefix: &'static str) -> impl Iterator<Item = (&'static str, &str)> {
         self.flags.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+
+    /// The flags by which one check of this run can be run again: all but those that pick checks and write reports.
+    pub(crate) fn again(&self) -> Vec<String> {
+        const LEFT_OUT: [&str; 11] = [
+            "only",
+            "no-scenario",
+            "jobs",
+            "all",
+            "known",
+            "html",
+            "json",
+            "junit",
+            "record",
+            "strict",
+            "permission",
+        ];
+        let kept = self.flags.iter().filter(|(name, _)| !LEFT_OUT.contains(name));
+        kept.flat_map(|(name, value)| {
+            let value = Some(value.clone()).filter(|value| !value.is_empty());
+            std::iter::once(format!("--{name}")).chain(value)
+        })
+        .collect()
     }
 
     /// A number of seconds, fractions allowed.

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use super::args::{Args, Flag};
+use super::args::{Args, Flag, flag};
 use crate::say::line;
 use crate::wire::checks;
 use crate::wire::requirement::{self, Requirement, Side};
 use crate::wire::witness::AGENT_RULES;
 
 pub(super) const FLAGS: &[Flag] = &[
-    Flag { name: "side", value: "agent|client", about: "only what binds this side" },
-    Flag { name: "unchecked", value: "", about: "only what is not checked" },
+    flag("side", "agent|client", "only what binds this side"),
+    flag("unchecked", "", "only what is not checked"),
 ];
 
 /// The ids that a run on an agent can decide.

@@ -1,41 +1,54 @@
 //! `accord-conformance scenario`: the main job, played twice over one store.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
-use super::agent::{self, flag};
-use super::args::{Args, Flag};
-use crate::report::scenario as report;
-use crate::scenario::{self, Answer, Play};
+use super::args::{Args, Flag, flag};
+use super::{output, subject};
+use crate::report::{Report, scenario as report};
+use crate::scenario::{self, Answer, Play, Played};
+use crate::wire::case::Subject;
+use crate::wire::requirement::Side;
+use crate::wire::run;
 
-pub(super) const FLAGS: &[Flag] = &OWN;
-
-const OWN: [Flag; 25] = agent::with_subject([
-    flag("permission", "allow|reject|cancel", "how permission requests are answered (default allow)"),
-    flag("record", "DIR", "keep the recordings and the store there"),
-    flag("strict", "", "count advisory findings and inconclusive steps as failures"),
-]);
+pub(super) const FLAGS: &[Flag] = &[
+    flag("permission", "allow|reject|cancel", "how the scenario answers permission requests (default allow)"),
+    flag("record", "DIR", "keep the scenario's recordings and store there"),
+    flag("strict", "", "the scenario's advisory findings and inconclusive steps count as failures"),
+];
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
+    let began = Instant::now();
+    let mut subject = subject::of(args)?;
+    let (rows, recordings) = play(args, subject.clone())?;
+    run::probe(&mut subject);
+    let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
+    let report = Report {
+        side: Side::Agent,
+        command: args.command.clone(),
+        name,
+        again: args.again(),
+        outcomes: Vec::new(),
+        rows,
+        recordings,
+        took: began.elapsed(),
+        baseline: None,
+    };
+    output::deliver(args, &report)
+}
+
+/// Plays the scenario, and tells of each step as it ends.
+pub(super) fn play(args: &Args, subject: Subject) -> Result<Played, String> {
     let permission = match args.value("permission") {
         None | Some("allow") => Answer::Allow,
         Some("reject") => Answer::Reject,
         Some("cancel") => Answer::Cancel,
         Some(other) => return Err(format!("--permission is allow, reject or cancel, not {other}")),
     };
-    let subject = agent::subject(args)?;
-    let play = Play {
-        subject,
-        permission,
-        record: args.value("record").map(Into::into),
-        strict: args.has("strict"),
-    };
-    let strict = play.strict;
+    let record = args.value("record").map(Into::into);
+    let play = Play { subject, permission, record, strict: args.has("strict") };
     crate::say::out(&report::head(&args.command));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| error.to_string())?;
-    let rows = runtime.block_on(scenario::play(play, |row| crate::say::out(&report::row(row))))?;
-    crate::say::out(&report::foot(&rows, strict));
-    Ok(if report::holds(&rows, strict) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let played = scenario::play(play, |row| crate::say::out(&report::row(row)))?;
+    crate::say::out(&report::foot(&played.0));
+    Ok(played)
 }

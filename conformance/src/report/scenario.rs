@@ -31,7 +31,7 @@ pub(crate) fn row(row: &Row) -> String {
 }
 
 /// The frames of what failed, and the counts.
-pub(crate) fn foot(rows: &[Row], strict: bool) -> String {
+pub(crate) fn foot(rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows.iter().filter(|row| row.verdict == Verdict::Failed && !row.frames.is_empty()) {
         line!(text, "\n{}", paint(&format!("Run {}: {}", row.run, row.step), Colour::Red));
@@ -51,13 +51,5 @@ pub(crate) fn foot(rows: &[Row], strict: bool) -> String {
     let rest = [Verdict::Skipped, Verdict::Inconclusive].into_iter().filter(|verdict| of(*verdict) > 0);
     counts.extend(rest.map(|verdict| format!("{} {verdict}", of(verdict))));
     line!(text, "\n{}", counts.join(", "));
-    if strict && of(Verdict::Inconclusive) > 0 {
-        line!(text, "strict: what is inconclusive counts as a failure");
-    }
     text
-}
-
-/// Whether the scenario as a whole holds.
-pub(crate) fn holds(rows: &[Row], strict: bool) -> bool {
-    !rows.iter().any(|row| row.verdict == Verdict::Failed || (strict && row.verdict == Verdict::Inconclusive))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
+use super::{Report, decides_against};
 use crate::say::{self, Colour, line, paint};
 use crate::wire::run::{Exhibit, Outcome, title};
 use crate::wire::verdict::Verdict;
@@ -37,27 +38,26 @@ impl Progress {
     }
 }
 
-/// Whether an outcome makes the whole run a failure.
-pub(crate) fn decides_against(outcome: &Outcome) -> bool {
-    outcome.verdict == Verdict::Failed && outcome.requirement.tier.decides()
-}
-
 /// The whole report; what passed is listed only if `all`.
-pub(crate) fn report(outcomes: &[Outcome], all: bool) -> String {
+pub(crate) fn render(report: &Report, all: bool) -> String {
     let mut text = String::new();
-    let (deciding, told): (Vec<&Outcome>, Vec<&Outcome>) = outcomes
-        .iter()
-        .filter(|outcome| outcome.verdict == Verdict::Failed)
-        .partition(|outcome| decides_against(outcome));
+    let outcomes = &report.outcomes;
+    let of = |verdict| outcomes.iter().filter(move |outcome| outcome.verdict == verdict);
+    let known = |outcome: &&Outcome| {
+        report.baseline.as_ref().is_some_and(|known| known.reason(&outcome.requirement.id).is_some())
+    };
+    let (expected, new): (Vec<&Outcome>, Vec<&Outcome>) = of(Verdict::Failed).partition(known);
+    let (deciding, told): (Vec<&Outcome>, Vec<&Outcome>) =
+        new.iter().partition(|outcome| decides_against(outcome));
     section(&mut text, "Failed", Colour::Red, &deciding, true);
     section(&mut text, "Failed, advisory or informational", Colour::Yellow, &told, false);
-    let of = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).collect::<Vec<_>>();
-    by_reason(&mut text, "Inconclusive", &of(Verdict::Inconclusive));
+    section(&mut text, "Failed, as known", Colour::Grey, &expected, false);
+    by_reason(&mut text, "Inconclusive", &of(Verdict::Inconclusive).collect::<Vec<_>>());
     if all {
-        by_reason(&mut text, "Skipped", &of(Verdict::Skipped));
-        section(&mut text, "Passed", Colour::Green, &of(Verdict::Passed), false);
+        by_reason(&mut text, "Skipped", &of(Verdict::Skipped).collect::<Vec<_>>());
+        section(&mut text, "Passed", Colour::Green, &of(Verdict::Passed).collect::<Vec<_>>(), false);
     }
-    text.push_str(&counts(outcomes));
+    text.push_str(&counts(report));
     text
 }
 
@@ -118,24 +118,33 @@ pub(crate) fn frames_of(exhibit: &Exhibit) -> String {
     text
 }
 
-fn counts(outcomes: &[Outcome]) -> String {
-    let of = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
-    let against = outcomes.iter().filter(|outcome| decides_against(outcome)).count();
-    let failed = of(Verdict::Failed);
-    let verdict = match against {
-        0 => paint("conforms: nothing mandatory failed", Colour::Green),
-        _ => paint(
-            &format!("does not conform: {against} mandatory or capability requirements failed"),
-            Colour::Red,
-        ),
-    };
-    format!(
-        "{} passed, {failed} failed ({} of them advisory or informational), {} skipped, {} inconclusive\n{verdict}\n",
-        of(Verdict::Passed),
+fn counts(report: &Report) -> String {
+    let against = report.outcomes.iter().filter(|outcome| decides_against(outcome)).count();
+    let failed = report.count(Verdict::Failed);
+    let mut text = String::new();
+    line!(
+        text,
+        "{} passed, {failed} failed ({} of them advisory or informational), {} skipped, {} inconclusive, in {:.1} s",
+        report.count(Verdict::Passed),
         failed - against,
-        of(Verdict::Skipped),
-        of(Verdict::Inconclusive),
-    )
+        report.count(Verdict::Skipped),
+        report.count(Verdict::Inconclusive),
+        report.took.as_secs_f64()
+    );
+    let objections = report.objections();
+    if objections.is_empty() {
+        line!(
+            text,
+            "{}",
+            paint(&format!("{} conforms: nothing that binds failed", report.name), Colour::Green)
+        );
+    } else {
+        line!(text, "{}", paint(&format!("{} does not hold:", report.name), Colour::Red));
+        for objection in objections {
+            line!(text, "  {objection}");
+        }
+    }
+    text
 }
 
 /// At most `limit` characters, so that one long value does not drown the rest.

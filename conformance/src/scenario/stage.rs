@@ -87,6 +87,9 @@ impl<'t> Stage<'t> {
         let took = began.elapsed();
         let (verdict, why) = match &outcome {
             Ok(_) => (Verdict::Passed, String::new()),
+            Err(Stop::Inconclusive(why)) if self.set.play.strict => {
+                (Verdict::Failed, format!("inconclusive: {why}"))
+            }
             Err(end) => (end.parts().0, end.parts().1.to_owned()),
         };
         let keep = matches!(verdict, Verdict::Failed | Verdict::Inconclusive);

@@ -52,6 +52,13 @@ impl Facts {
         !matches!(capability, None | Some(Value::Null | Value::Bool(false)))
     }
 
+    /// How the agent names itself, with its version.
+    pub(crate) fn name(&self) -> Option<String> {
+        let info = &self.hello["agentInfo"];
+        let name = info["title"].as_str().or(info["name"].as_str())?;
+        Some(format!("{name} {}", info["version"].as_str().unwrap_or_default()).trim().to_owned())
+    }
+
     /// Whether session/new gave a member that is not null.
     pub(crate) fn session_has(&self, member: &str) -> bool {
         !self.session[member].is_null()

@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     /// Why it is not passed; empty if it is.
     pub(crate) why: String,
     pub(crate) took: Duration,
+    /// The check in whose frames the witness found the fault, if it was the witness.
+    pub(crate) found_in: Option<&'static str>,
     /// What each process of the check exchanged and said; empty for what passed.
     pub(crate) evidence: Vec<Exhibit>,
 }
@@ -42,8 +44,16 @@ pub(crate) struct Exhibit {
 #[derive(Debug, Default)]
 struct Bench {
     seen: BTreeSet<&'static str>,
-    faults: BTreeMap<&'static str, (String, Exhibit)>,
+    faults: BTreeMap<&'static str, Fault>,
     outcomes: Vec<Outcome>,
+}
+
+/// What the witness found, where, and how it looked.
+#[derive(Debug)]
+struct Fault {
+    why: String,
+    found_in: &'static str,
+    exhibit: Exhibit,
 }
 
 /// Looks at the agent once, as any client would; what fails here leaves its fact empty.
@@ -120,13 +130,14 @@ fn one(subject: &Subject, check: &Check) -> (Outcome, Vec<Exhibit>) {
         verdict,
         why: why.to_owned(),
         took: started.elapsed(),
+        found_in: None,
         evidence: if verdict == Verdict::Passed { Vec::new() } else { exhibits.clone() },
     };
     (outcome, exhibits)
 }
 
 impl Bench {
-    fn take(&mut self, check: &str, outcome: Outcome, exhibits: Vec<Exhibit>) {
+    fn take(&mut self, check: &'static str, outcome: Outcome, exhibits: Vec<Exhibit>) {
         for exhibit in exhibits {
             let testimony = judge(&exhibit.frames);
             let agents = testimony.seen.iter().filter(|(direction, _)| *direction == Direction::ToClient);
@@ -134,10 +145,10 @@ impl Bench {
             for finding in testimony.findings {
                 if finding.direction == Direction::ToClient {
                     let at_fault = Some(finding.frame);
-                    let text =
+                    let why =
                         format!("{} (line {}, in the check of {check})", finding.text, finding.frame + 1);
                     let exhibit = Exhibit { at_fault, ..exhibit.clone() };
-                    self.faults.entry(finding.id).or_insert((text, exhibit));
+                    self.faults.entry(finding.id).or_insert(Fault { why, found_in: check, exhibit });
                 }
             }
         }
@@ -150,10 +161,11 @@ impl Bench {
             let fault = self.faults.remove(id);
             let mut own = self.outcomes.iter_mut().find(|outcome| outcome.requirement.id == **id);
             match (&mut own, fault) {
-                (Some(own), Some((why, exhibit))) if own.verdict != Verdict::Failed => {
+                (Some(own), Some(fault)) if own.verdict != Verdict::Failed => {
                     own.verdict = Verdict::Failed;
-                    own.why = why;
-                    own.evidence = vec![exhibit];
+                    own.why = fault.why;
+                    own.found_in = Some(fault.found_in);
+                    own.evidence = vec![fault.exhibit];
                 }
                 (Some(_), _) => {}
                 (None, fault) => {
@@ -169,19 +181,22 @@ impl Bench {
     }
 }
 
-fn witnessed(id: &str, seen: bool, fault: Option<(String, Exhibit)>) -> Outcome {
-    let (verdict, why, evidence) = match fault {
-        Some((why, exhibit)) => (Verdict::Failed, why, vec![exhibit]),
-        None if seen => (Verdict::Passed, String::new(), Vec::new()),
-        None => (Verdict::Inconclusive, "no occasion to see it".into(), Vec::new()),
-    };
-    Outcome {
+fn witnessed(id: &str, seen: bool, fault: Option<Fault>) -> Outcome {
+    let mut outcome = Outcome {
         requirement: requirement::find(id).expect("the tests hold every rule's id against the table"),
-        verdict,
-        why,
+        verdict: if seen { Verdict::Passed } else { Verdict::Inconclusive },
+        why: if seen { String::new() } else { "no occasion to see it".into() },
         took: Duration::ZERO,
-        evidence,
+        found_in: None,
+        evidence: Vec::new(),
+    };
+    if let Some(fault) = fault {
+        outcome.verdict = Verdict::Failed;
+        outcome.why = fault.why;
+        outcome.found_in = Some(fault.found_in);
+        outcome.evidence = vec![fault.exhibit];
     }
+    outcome
 }
 
 /// The members of a frame that tell a reader which message it is.

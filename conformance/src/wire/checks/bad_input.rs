@@ -85,10 +85,10 @@ fn unusual_json(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let lines: [(&str, Vec<u8>); 4] = [
-        ("nested 100000 deep", with_param(deep.as_bytes())),
-        ("a lone surrogate", with_param(b"\"\\ud800\"")),
-        ("a NUL escape", with_param(b"\"a\\u0000b\"")),
-        ("invalid UTF-8", with_param(b"\"\xff\xfe\"")),
+        ("nested 100000 deep", with_param("deep", deep.as_bytes())),
+        ("a lone surrogate", with_param("surrogate", b"\"\\ud800\"")),
+        ("a NUL escape", with_param("nul", b"\"a\\u0000b\"")),
+        ("invalid UTF-8", with_param("bytes", b"\"\xff\xfe\"")),
     ];
     for (what, line) in lines {
         client.process.write(line);
@@ -97,9 +97,10 @@ fn unusual_json(case: &mut Case<'_>) -> Judged {
     Ok(())
 }
 
-fn with_param(value: &[u8]) -> Vec<u8> {
-    let start = b"{\"jsonrpc\":\"2.0\",\"id\":\"odd\",\"method\":\"_accord/odd\",\"params\":{\"x\":";
-    [start.as_slice(), value, b"}}\n"].concat()
+fn with_param(id: &str, value: &[u8]) -> Vec<u8> {
+    let start =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"_accord/odd\",\"params\":{{\"x\":");
+    [start.as_bytes(), value, b"}}\n"].concat()
 }
 
 fn parse_error(case: &mut Case<'_>) -> Judged {

@@ -1,0 +1,139 @@
+//! What is known to fail: a strict baseline, with a reason for each entry.
+//!
+//! A failure that is not listed fails the run, and so does an entry that no longer holds. What is inconclusive though it binds is
+//! listed as well, so that a check that quietly stops seeing anything is noticed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::wire::requirement;
+use crate::wire::run::Outcome;
+use crate::wire::verdict::Verdict;
+
+/// The entries of a file, by requirement.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Baseline {
+    known: BTreeMap<String, Known>,
+}
+
+/// An entry.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    id: String,
+    verdict: Expected,
+    reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Expected {
+    Failed,
+    Inconclusive,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    known: Vec<Known>,
+}
+
+impl Baseline {
+    /// Reads a file; an entry without a reason, or for a requirement that does not exist, is an error.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|why| format!("{}: {why}", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut known = BTreeMap::new();
+        for entry in file.known {
+            if entry.reason.trim().is_empty() {
+                return Err(format!("{} has no reason", entry.id));
+            }
+            if requirement::find(&entry.id).is_none() {
+                return Err(format!("there is no requirement {}", entry.id));
+            }
+            if let Some(twice) = known.insert(entry.id.clone(), entry) {
+                return Err(format!("{} is listed twice", twice.id));
+            }
+        }
+        Ok(Self { known })
+    }
+
+    /// The reason why a requirement is known to fail.
+    pub(crate) fn reason(&self, id: &str) -> Option<&str> {
+        self.known.get(id).map(|known| known.reason.as_str())
+    }
+
+    /// Where the outcomes are not what the file says.
+    pub(crate) fn deviations(&self, outcomes: &[Outcome]) -> Vec<String> {
+        outcomes.iter().filter_map(|outcome| self.deviation(outcome)).collect()
+    }
+
+    fn deviation(&self, outcome: &Outcome) -> Option<String> {
+        let id = &outcome.requirement.id;
+        let listed = self.known.get(id).map(|known| known.verdict);
+        let unlisted = match outcome.verdict {
+            Verdict::Failed => listed != Some(Expected::Failed),
+            Verdict::Inconclusive => {
+                outcome.requirement.tier.decides() && listed != Some(Expected::Inconclusive)
+            }
+            Verdict::Passed | Verdict::Skipped => false,
+        };
+        let stale = match listed {
+            Some(Expected::Failed) => outcome.verdict != Verdict::Failed,
+            Some(Expected::Inconclusive) => outcome.verdict != Verdict::Inconclusive,
+            None => false,
+        };
+        match (unlisted, stale) {
+            (true, _) => Some(format!("{id} is {} and not listed as such", outcome.verdict)),
+            (false, true) => Some(format!("{id} is listed, and is {}: remove the entry", outcome.verdict)),
+            (false, false) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn outcome(id: &str, verdict: Verdict) -> Outcome {
+        let requirement = requirement::find(id).unwrap();
+        Outcome {
+            requirement,
+            verdict,
+            why: String::new(),
+            took: Duration::ZERO,
+            found_in: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_unlisted_failure_and_a_stale_entry_both_count() {
+        let text = "[[known]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \"because\"\n";
+        let baseline = Baseline::parse(text).unwrap();
+        let of = |id, verdict| baseline.deviations(&[outcome(id, verdict)]).len();
+        assert_eq!(of("ACP-INIT-001", Verdict::Failed), 0);
+        assert_eq!(of("ACP-INIT-001", Verdict::Passed), 1);
+        assert_eq!(of("ACP-INIT-001", Verdict::Inconclusive), 1);
+        assert_eq!(of("ACP-INIT-002", Verdict::Failed), 1);
+        assert_eq!(of("ACP-INIT-002", Verdict::Inconclusive), 1);
+        assert_eq!(of("ACP-INIT-002", Verdict::Skipped), 0);
+    }
+
+    #[test]
+    fn entries_need_a_reason_and_a_requirement() {
+        let without = "[[known]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \" \"\n";
+        assert!(Baseline::parse(without).unwrap_err().contains("no reason"));
+        let unknown = "[[known]]\nid = \"ACP-NO-001\"\nverdict = \"failed\"\nreason = \"x\"\n";
+        assert!(Baseline::parse(unknown).unwrap_err().contains("no requirement"));
+    }
+}

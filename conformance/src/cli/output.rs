@@ -1,0 +1,36 @@
+//! Where reports go, and what the process says at its end.
+
+use std::fs;
+use std::process::ExitCode;
+
+use super::args::{Args, Flag, flag};
+use crate::baseline::Baseline;
+use crate::report::{Report, html, json, junit, terminal};
+
+pub(super) const FLAGS: &[Flag] = &[
+    flag("all", "", "show what passed and what was skipped, too"),
+    flag("known", "FILE", "what is known to fail (TOML), as a strict baseline"),
+    flag("html", "FILE", "write the report as a page with sequence diagrams"),
+    flag("json", "FILE", "write the report for programs"),
+    flag("junit", "FILE", "write the report for CI servers"),
+];
+
+/// What `--known` says.
+pub(super) fn baseline(args: &Args) -> Result<Option<Baseline>, String> {
+    args.value("known").map(|path| Baseline::read(path.as_ref())).transpose()
+}
+
+/// Prints the report, writes the files asked for, and gives the verdict as a status.
+pub(super) fn deliver(args: &Args, report: &Report) -> Result<ExitCode, String> {
+    if !report.outcomes.is_empty() {
+        crate::say::out(&terminal::render(report, args.has("all")));
+    }
+    let write = |flag, text: &dyn Fn() -> String| match args.value(flag) {
+        Some(path) => fs::write(path, text()).map_err(|error| format!("{path}: {error}")),
+        None => Ok(()),
+    };
+    write("html", &|| html::render(report))?;
+    write("json", &|| json::render(report))?;
+    write("junit", &|| junit::render(report))?;
+    Ok(if report.objections().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,71 @@
+//! The flags that describe an agent, and the agent they describe.
+
+use super::args::{Args, Flag, flag};
+use crate::wire::case::{Facts, Subject};
+use crate::wire::process::Launch;
+
+/// The flags that describe an agent; every command that starts one has them.
+pub(super) const FLAGS: &[Flag] = &[
+    flag("prompt-echo", "TEXT", "what to type for an ordinary turn; {TEXT} is what it should say"),
+    flag("prompt-slow", "TEXT", "… for a turn of some seconds that can be cancelled"),
+    flag("prompt-tool", "TEXT", "… for a tool that needs permission; {PATH} and {TEXT}: the file it writes"),
+    flag("prompt-mcp", "TEXT", "… for a call of a mounted MCP server's tool; {TOOL} and {JSON}"),
+    flag("prompt-stream", "TEXT", "… for a turn of many chunks"),
+    flag("prompt-history", "TEXT", "… so that it tells what was said before"),
+    flag("prompt-think", "TEXT", "… so that it shows a thought"),
+    flag("prompt-whoami", "TEXT", "… so that it says its model and effort"),
+    flag("prompt-read", "TEXT", "… so that it reads the file {PATH}"),
+    flag("prompt-run", "TEXT", "… so that it runs {COMMAND}"),
+    flag("prompt-ask", "TEXT", "… so that it asks the user with a form"),
+    flag("prompt-usage", "TEXT", "… so that it reports its usage"),
+    flag("prompt-plan", "TEXT", "… so that it makes a plan"),
+    flag("prompt-commands", "TEXT", "… so that it announces its commands"),
+    flag("prompt-refuse", "TEXT", "… so that it refuses"),
+    flag("prompt-limit", "TEXT", "… so that it meets its output limit"),
+    flag("prompt-requests", "TEXT", "… so that it meets its limit of model requests"),
+    flag("prompt-fail", "TEXT", "… so that its backend fails"),
+    flag(
+        "env",
+        "NAME=VALUE",
+        "a variable for the agent; {STATE} is a folder for its sessions, in arguments, too",
+    ),
+    flag("cwd", "DIR", "where the agent is started (default: a fresh folder)"),
+    flag("timeout", "SECONDS", "the longest an answer may take (default 20)"),
+    flag("auth", "METHOD", "authenticate with this method first"),
+    flag("logout", "", "check logout, too: it ends the login"),
+    flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
+];
+
+/// The agent.
+pub(super) fn of(args: &Args) -> Result<Subject, String> {
+    if args.command.is_empty() {
+        return Err("give the agent's command after `--`".into());
+    }
+    let mut launch = Launch { command: args.command.clone(), ..Launch::default() };
+    // The agent starts in a folder of the check's own, where a relative path would lead nowhere.
+    if launch.command[0].contains('/') {
+        launch.command[0] = absolute(&launch.command[0])?;
+    }
+    for variable in args.values("env") {
+        let (name, value) =
+            variable.split_once('=').ok_or_else(|| format!("--env needs NAME=VALUE, not {variable}"))?;
+        launch.env.push((name.to_owned(), value.to_owned()));
+    }
+    launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
+    let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
+    Ok(Subject {
+        launch,
+        prompts: args.starting("prompt-").map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect(),
+        patience: args.seconds("timeout", 20.0)?,
+        quiet: args.seconds("quiet", 0.3)?,
+        auth: args.value("auth").map(str::to_owned),
+        logout: args.has("logout"),
+        mcp: vec![program.to_string_lossy().into_owned(), "mcp-server".into()],
+        facts: Facts::default(),
+    })
+}
+
+fn absolute(path: &str) -> Result<String, String> {
+    let absolute = std::path::absolute(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(absolute.to_string_lossy().into_owned())
+}

@@ -1,0 +1,202 @@
+//! The report as one self-contained page: the verdict, the scenario, every requirement, and the frames as sequence diagrams.
+
+mod diagram;
+
+use std::fmt::Display;
+
+use super::{Report, subject_of};
+use crate::say::line;
+use crate::scenario::Row;
+use crate::wire::requirement::Side;
+use crate::wire::run::Outcome;
+use crate::wire::verdict::Verdict;
+
+const VERDICTS: [Verdict; 4] = [Verdict::Failed, Verdict::Inconclusive, Verdict::Skipped, Verdict::Passed];
+
+/// The whole page.
+pub(crate) fn render(report: &Report) -> String {
+    let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
+    line!(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+    line!(page, "<title>{} · Accord conformance</title>", escaped(&report.name));
+    line!(page, "<style>\n{}</style>", include_str!("html/page.css"));
+    head(&mut page, report);
+    line!(page, "<main>");
+    if !report.rows.is_empty() {
+        scenario(&mut page, report);
+    }
+    if !report.outcomes.is_empty() {
+        results(&mut page, report);
+    }
+    line!(page, "</main>");
+    line!(
+        page,
+        "<footer>Written by accord-conformance {} in {:.1} s.</footer>",
+        env!("CARGO_PKG_VERSION"),
+        report.took.as_secs_f64()
+    );
+    line!(page, "<script>\n{}</script>\n</html>", include_str!("html/page.js"));
+    page
+}
+
+fn head(page: &mut String, report: &Report) {
+    let objections = report.objections();
+    let (class, verdict) = match objections.len() {
+        0 => ("holds", "Conforms to ACP v1: nothing that binds failed".to_owned()),
+        1 => ("broken", format!("Does not hold: {}", objections[0])),
+        count => ("broken", format!("Does not hold: {count} objections")),
+    };
+    let side = if report.side == Side::Client { "Client" } else { "Agent" };
+    line!(page, "<header>\n<h1>{}</h1>", escaped(&report.name));
+    line!(page, "<div class=\"soft\">{side} · <code>{}</code></div>", escaped(&report.command.join(" ")));
+    line!(page, "<div class=\"verdict {class}\">{}</div>", escaped(&verdict));
+    if !report.outcomes.is_empty() {
+        line!(page, "<div class=\"bar\">");
+        for verdict in VERDICTS.iter().rev() {
+            let count = report.count(*verdict);
+            line!(page, "<i class=\"{verdict}\" style=\"flex:{count}\" title=\"{count} {verdict}\"></i>");
+        }
+        line!(page, "</div>");
+    }
+    if objections.len() > 1 {
+        let items: Vec<String> =
+            objections.iter().map(|each| format!("<li>{}</li>", escaped(each))).collect();
+        line!(page, "<ul class=\"soft\">{}</ul>", items.concat());
+    }
+    line!(page, "</header>");
+}
+
+fn scenario(page: &mut String, report: &Report) {
+    line!(
+        page,
+        "<h2>The scenario</h2>\n<p class=\"soft\">A real session, over several processes and one store.</p>"
+    );
+    for row in &report.rows {
+        step(page, row);
+    }
+    for (run, recording) in &report.recordings {
+        line!(
+            page,
+            "<details class=\"row\"><summary><span></span><span>Run {run}</span><span></span><span class=\"soft\">"
+        );
+        line!(
+            page,
+            "everything that crossed: {} lines</span><span></span></summary><div class=\"body\">",
+            recording.frames.len()
+        );
+        diagram::draw(page, &recording.frames, None);
+        line!(page, "</div></details>");
+    }
+}
+
+fn step(page: &mut String, row: &Row) {
+    let open = if row.verdict == Verdict::Failed { " open" } else { "" };
+    line!(
+        page,
+        "<details class=\"row step\"{open}><summary><i class=\"dot {}\" title=\"{}\"></i>",
+        row.verdict,
+        row.verdict
+    );
+    line!(page, "<span class=\"chip\">run {}</span><span>{}</span>", row.run, escaped(row.step));
+    line!(page, "<span class=\"chip\">{}</span>", row.shows);
+    line!(
+        page,
+        "<span class=\"time\">{:.0} ms</span></summary><div class=\"body\">",
+        row.took.as_secs_f64() * 1000.0
+    );
+    why(page, row.verdict, &row.why);
+    if !row.frames.is_empty() {
+        diagram::draw(page, &row.frames, None);
+    }
+    line!(page, "</div></details>");
+}
+
+fn results(page: &mut String, report: &Report) {
+    line!(page, "<h2>The requirements</h2>\n<div class=\"legend\">");
+    for verdict in VERDICTS {
+        let count = report.count(verdict);
+        line!(
+            page,
+            "<button data-verdict=\"{verdict}\" aria-pressed=\"false\"><i class=\"dot {verdict}\"></i>{count} {verdict}</button>"
+        );
+    }
+    line!(page, "</div>\n<div id=\"results\">");
+    let mut subjects: Vec<&str> = Vec::new();
+    for outcome in &report.outcomes {
+        let subject = subject_of(&outcome.requirement.id);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    for subject in subjects {
+        line!(page, "<section><h3>{subject}</h3>");
+        for outcome in report.outcomes.iter().filter(|outcome| subject_of(&outcome.requirement.id) == subject)
+        {
+            requirement(page, report, outcome);
+        }
+        line!(page, "</section>");
+    }
+    line!(page, "</div>");
+}
+
+fn requirement(page: &mut String, report: &Report, outcome: &Outcome) {
+    let each = outcome.requirement;
+    let open = if super::decides_against(outcome) { " open" } else { "" };
+    let verdict = outcome.verdict;
+    line!(page, "<details class=\"row\" data-verdict=\"{verdict}\" id=\"{}\"{open}><summary>", each.id);
+    line!(
+        page,
+        "<i class=\"dot {verdict}\" title=\"{verdict}\"></i><code>{}</code><span class=\"chip\">{}</span>",
+        each.id,
+        each.tier
+    );
+    line!(
+        page,
+        "<span>{}</span><span class=\"time\">{:.1} s</span></summary><div class=\"body\">",
+        marked(&each.text),
+        outcome.took.as_secs_f64()
+    );
+    why(page, verdict, &outcome.why);
+    if let Some(reason) = report.baseline.as_ref().and_then(|baseline| baseline.reason(&each.id)) {
+        line!(page, "<div class=\"soft\">Known: {}</div>", escaped(reason));
+    }
+    let gate = if each.gate.is_empty() { "always" } else { &each.gate };
+    line!(
+        page,
+        "<div class=\"soft\">{} · applies: {} · {}</div>",
+        each.basis,
+        marked(gate),
+        marked(&each.source)
+    );
+    line!(page, "<pre>{}</pre>", escaped(&report.rerun(outcome)));
+    for exhibit in &outcome.evidence {
+        diagram::draw(page, &exhibit.frames, exhibit.at_fault);
+        if !exhibit.stderr.trim().is_empty() {
+            let lines: Vec<&str> = exhibit.stderr.lines().rev().take(12).collect();
+            let tail = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
+            line!(page, "<div class=\"soft\">stderr</div><pre>{}</pre>", escaped(&tail));
+        }
+    }
+    line!(page, "</div></details>");
+}
+
+fn why(page: &mut String, verdict: Verdict, why: &str) {
+    if !why.is_empty() {
+        line!(page, "<div class=\"why {verdict}\">{}</div>", escaped(why));
+    }
+}
+
+/// Text for a page, with what stands between backticks as code.
+fn marked(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(
+            |(place, part)| {
+                if place % 2 == 0 { escaped(part) } else { format!("<code>{}</code>", escaped(part)) }
+            },
+        )
+        .collect()
+}
+
+pub(super) fn escaped(text: &(impl Display + ?Sized)) -> String {
+    text.to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
