@@ -24,6 +24,7 @@ const WORDS: &[(&str, &str)] = &[
     ("run", "run {COMMAND}"),
     ("ask", "ask"),
     ("usage", "usage"),
+    ("title", "title {TEXT}"),
     ("plan", "plan"),
     ("commands", "commands"),
     ("refuse", "refuse"),
@@ -59,7 +60,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// One command of the kit on the subject agent.
-fn subject(kit: &Path, command: &str, flags: &[String], agent: &Path, projection: &str) -> Result<(), String> {
+fn subject(
+    kit: &Path,
+    command: &str,
+    flags: &[String],
+    agent: &Path,
+    projection: &str,
+) -> Result<(), String> {
     let mut call = Command::new(kit);
     call.args([command, "--strict"]).args(flags);
     for (situation, words) in WORDS {

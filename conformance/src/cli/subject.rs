@@ -18,6 +18,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-run", "TEXT", "… so that it runs {COMMAND}"),
     flag("prompt-ask", "TEXT", "… so that it asks the user with a form"),
     flag("prompt-usage", "TEXT", "… so that it reports its usage"),
+    flag("prompt-title", "TEXT", "… so that it names the session {TEXT}"),
     flag("prompt-plan", "TEXT", "… so that it makes a plan"),
     flag("prompt-commands", "TEXT", "… so that it announces its commands"),
     flag("prompt-refuse", "TEXT", "… so that it refuses"),

@@ -117,6 +117,10 @@ fn complete_update(case: &mut Case<'_>) -> Judged {
         let params = json!({"sessionId": session, "configId": id, "value": value});
         client.call("session/set_config_option", &params)?;
     }
+    // Where modes are an option too, a change of one shows in the other.
+    if let Ok(mode) = other_mode(&result["modes"]) {
+        client.call("session/set_mode", &json!({"sessionId": session, "modeId": mode}))?;
+    }
     turn(&mut client, &prompt(&session, &case.plain()))?;
     let updates: Vec<Value> = client
         .heard

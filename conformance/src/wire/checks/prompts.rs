@@ -29,6 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-PROMPT-014", silence_after),
     check("ACPX-PLAN-004", plan_fits),
     check("ACPX-CMD-002", commands_fit),
+    check("ACPX-LIST-011", session_info_fits),
 ];
 
 const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
@@ -177,6 +178,11 @@ fn usage(case: &mut Case<'_>) -> Judged {
 fn plan_fits(case: &mut Case<'_>) -> Judged {
     let words = case.words("plan")?.to_owned();
     fits_update(case, &words, "plan", "Plan")
+}
+
+fn session_info_fits(case: &mut Case<'_>) -> Judged {
+    let words = case.subject.prompts.get("title").cloned().unwrap_or_else(|| case.plain());
+    fits_update(case, &words.replace("{TEXT}", "A new title"), "session_info_update", "SessionInfoUpdate")
 }
 
 fn commands_fit(case: &mut Case<'_>) -> Judged {
