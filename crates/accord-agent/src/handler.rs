@@ -10,6 +10,7 @@ use std::fmt;
 use std::future::{Future, ready};
 
 use accord_protocol::rpc;
+use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
 use accord_protocol::v1::{
     AuthMethod, AuthMethodId, Implementation, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
     LoadSessionResponse, McpCapabilities, NewSessionRequest, NewSessionResponse, PromptCapabilities,
@@ -92,6 +93,11 @@ pub trait Agent: Send + Sync + 'static {
         None::<&Never>
     }
 
+    /// Forking sessions. **Unstable**: `session/fork` is not in the protocol's stable schema and may change with it.
+    fn forking(&self) -> Option<&impl Forking> {
+        None::<&Never>
+    }
+
     /// Closing sessions.
     fn closing(&self) -> Option<&impl Closing> {
         None::<&Never>
@@ -164,6 +170,15 @@ pub trait Resuming: Send + Sync {
         &self,
         request: ResumeSessionRequest,
     ) -> impl Future<Output = Result<ResumeSessionResponse, Error>> + Send;
+}
+
+/// `session/fork`. **Unstable**: it is not in the protocol's stable schema and may change with it.
+pub trait Forking: Send + Sync {
+    /// Opens a new session that begins as a copy of another one.
+    fn fork(
+        &self,
+        request: ForkSessionRequest,
+    ) -> impl Future<Output = Result<ForkSessionResponse, Error>> + Send;
 }
 
 /// `session/close`.

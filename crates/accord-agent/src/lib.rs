@@ -48,7 +48,8 @@ pub use accord_protocol::v1::StopReason;
 pub use client::{Client, ClientError, Command, Filled, Output, Terminal, Visit};
 pub use connection::Connection;
 pub use handler::{
-    Agent, Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Never, Resuming,
+    Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Never,
+    Resuming,
 };
 pub use permission::{Decision, Question, standard_options};
 pub use runtime::{Backend, Runtime};

@@ -4,6 +4,7 @@
 //! own; their tools are known under names that only the session sees, and closing the session ends all of it.
 
 mod check;
+mod http;
 mod mounts;
 mod outcome;
 mod peer;

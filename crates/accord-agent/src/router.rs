@@ -14,6 +14,7 @@ use std::time::Duration;
 use std::{future, mem};
 
 use accord_protocol::method::{Notification as _, Request};
+use accord_protocol::unstable::ForkSessionRequest;
 use accord_protocol::v1::{
     AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
     DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
@@ -90,6 +91,7 @@ impl<A: Agent> Service for Router<A> {
             NewSessionRequest::METHOD => serving.new_session(call),
             LoadSessionRequest::METHOD if offer.load => serving.load(call),
             ResumeSessionRequest::METHOD if offer.resume => serving.resume(call),
+            ForkSessionRequest::METHOD if offer.fork => serving.fork(call),
             ListSessionsRequest::METHOD if offer.list => serving.run(call, Serving::list),
             PromptRequest::METHOD => serving.prompt(call),
             CloseSessionRequest::METHOD if offer.close => serving.close(call),

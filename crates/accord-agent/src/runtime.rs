@@ -8,7 +8,9 @@ mod backend;
 mod builder;
 mod catalogue;
 mod chain;
+mod child;
 mod choice;
+mod fork;
 mod handle;
 mod listing;
 mod opening;
@@ -25,15 +27,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use accord_protocol::v1::{
-    AvailableCommandsUpdate, ContentBlock, Implementation, NewSessionRequest, NewSessionResponse,
-    PromptCapabilities, SessionConfigOption, SessionId, SessionModeId, SetSessionConfigOptionRequest,
-    StopReason,
+    AvailableCommandsUpdate, ContentBlock, Implementation, McpCapabilities, NewSessionRequest,
+    NewSessionResponse, PromptCapabilities, SessionConfigOption, SessionId, SessionModeId,
+    SetSessionConfigOptionRequest, StopReason,
 };
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 pub use self::backend::{Backend, History, Opening, Origin};
 pub use self::builder::{Active, Builder};
 pub use self::catalogue::{Catalogue, Effort, Model, NotARoute, Provider, Route, Switch};
+pub use self::child::Child;
 pub use self::choice::{Choice, EFFORT, MODE, MODEL, PROVIDER_DEFAULT};
 pub use self::handle::SessionHandle;
 pub use self::projection::Projection;
@@ -42,10 +46,10 @@ pub use self::turn::Turn;
 use self::owner::{CoreParts, Owner, lock};
 use crate::connection::Connection;
 use crate::handler::{
-    Agent, Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Resuming,
+    Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Resuming,
 };
 use crate::session::Session;
-use crate::store::StoreError;
+use crate::store::{Query, Store, StoreError};
 use crate::turn::Turn as WireTurn;
 
 /// An agent made of a backend; see the [module](self).
@@ -84,6 +88,10 @@ impl<B: Backend> Agent for Runtime<B> {
 
     fn prompt_capabilities(&self) -> PromptCapabilities {
         self.shared.backend.prompt_capabilities()
+    }
+
+    fn mcp_capabilities(&self) -> McpCapabilities {
+        McpCapabilities::new().http(cfg!(feature = "mcp"))
     }
 
     fn additional_directories(&self) -> bool {
@@ -140,6 +148,10 @@ impl<B: Backend> Agent for Runtime<B> {
     }
 
     fn resuming(&self) -> Option<&impl Resuming> {
+        self.shared.parts.store.as_ref().map(|_| self)
+    }
+
+    fn forking(&self) -> Option<&impl Forking> {
         self.shared.parts.store.as_ref().map(|_| self)
     }
 
@@ -210,15 +222,37 @@ impl<B: Backend> Closing for Runtime<B> {
 impl<B: Backend> Deleting for Runtime<B> {
     async fn delete(&self, session: SessionId) -> Result<(), Error> {
         let owner = lock(&self.shared.owners).remove(&session);
-        if let Some(owner) = owner {
-            return self.shared.shut(&owner, true).await;
-        }
-        match &self.shared.parts.store {
+        let deleted = match (owner, &self.shared.parts.store) {
+            (Some(owner), _) => self.shared.shut(&owner, true).await,
             // A session that was never there counts as deleted.
-            Some(store) => store.delete(session).await.map(drop).map_err(store_error),
+            (None, Some(store)) => store.delete(session.clone()).await.map(drop).map_err(store_error),
+            (None, None) => Ok(()),
+        };
+        deleted?;
+        match &self.shared.parts.store {
+            Some(store) => delete_children(store, session).await,
             None => Ok(()),
         }
     }
+}
+
+/// What a deleted session left behind on the side, all the way down.
+async fn delete_children(store: &Store, parent: SessionId) -> Result<(), Error> {
+    let mut parents = vec![parent];
+    while let Some(parent) = parents.pop() {
+        loop {
+            let query = Query::newest(100).with_active().children_of(parent.clone());
+            let page = store.list(query).await.map_err(store_error)?;
+            if page.entries.is_empty() {
+                break;
+            }
+            for entry in page.entries {
+                parents.push(entry.header.id.clone());
+                store.delete(entry.header.id).await.map_err(store_error)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<B: Backend> Shared<B> {
@@ -230,12 +264,17 @@ impl<B: Backend> Shared<B> {
         owner.close(self.backend.closed(&owner.backend), delete).await
     }
 
-    /// Every session is closed, whatever becomes of the others; then the failures are told.
-    async fn close_all(&self) {
+    /// Every session is closed, all at once, whatever becomes of the others; then the failures are told.
+    async fn close_all(self: &Arc<Self>) {
+        let mut closing = JoinSet::new();
         let owners: Vec<_> = lock(&self.owners).drain().map(|(_, owner)| owner).collect();
         for owner in owners {
-            if let Err(error) = self.shut(&owner, false).await {
-                tracing::error!(session = %owner.core.id, %error, "a session was not closed cleanly");
+            let shared = Arc::clone(self);
+            closing.spawn(async move { (owner.core.id.clone(), shared.shut(&owner, false).await) });
+        }
+        for (session, closed) in closing.join_all().await {
+            if let Err(error) = closed {
+                tracing::error!(%session, %error, "a session was not closed cleanly");
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Serving an agent on a stream of bytes, or on this process's stdin and stdout.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{future, io};
 
 use accord_protocol::method::Request as _;
 use accord_protocol::v1::InitializeRequest;
@@ -21,7 +21,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Serves an agent on stdin and stdout until the client is gone.
 ///
 /// Both are taken away from the rest of the process first: prints go to stderr, and nothing else can read or write the
-/// wire. At the end of the input every turn is cancelled and every session closed.
+/// wire. At the end of the input, and when the process is asked to terminate, every turn is cancelled and every session
+/// closed.
 ///
 /// # Errors
 /// stdin or stdout cannot be used, or failed.
@@ -29,8 +30,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// # Cancel safety
 /// Dropping the future ends the connection at once.
 pub async fn serve_stdio(agent: impl Agent) -> Result<(), ServeError> {
-    let (read, write) = stdio::take().map_err(ServeError::Stdio)?;
-    serve(agent, read, write).await
+    Serve::new(agent).run_stdio().await
 }
 
 /// Serves an agent on any stream of bytes until the client is gone.
@@ -76,6 +76,18 @@ impl<A: Agent> Serve<A> {
         self
     }
 
+    /// Serves on stdin and stdout until the client is gone; see [`serve_stdio`].
+    ///
+    /// # Errors
+    /// stdin or stdout cannot be used, or failed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connection at once.
+    pub async fn run_stdio(self) -> Result<(), ServeError> {
+        let (read, write) = stdio::take().map_err(ServeError::Stdio)?;
+        self.until(read, write, terminated()).await
+    }
+
     /// Serves until the client is gone; see [`serve`].
     ///
     /// # Errors
@@ -88,6 +100,15 @@ impl<A: Agent> Serve<A> {
         read: impl AsyncRead + Unpin + Send + 'static,
         write: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), ServeError> {
+        self.until(read, write, future::pending()).await
+    }
+
+    async fn until(
+        self,
+        read: impl AsyncRead + Unpin + Send + 'static,
+        write: impl AsyncWrite + Unpin + Send + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServeError> {
         let (handle, connection) = Connection::new(self.options.linger(self.grace));
         let serving = Serving {
             offer: Arc::new(Offer::of(&self.agent)),
@@ -99,15 +120,27 @@ impl<A: Agent> Serve<A> {
         };
         connection.spawn(read, write, Router { serving: serving.clone() });
         let hang_up = HangUp(handle);
-        let end = hang_up.0.closed().await;
-        serving.wind_up().await;
+        let ended = tokio::select! {
+            end = hang_up.0.closed() => Some(end),
+            () = stop => None,
+        };
+        serving.end_turns().await;
+        let end = match ended {
+            Some(end) => end,
+            None => {
+                // What the turns still had to say goes out first.
+                hang_up.0.close();
+                hang_up.0.closed().await
+            }
+        };
+        serving.agent.disconnected().await;
         outcome(&end)
     }
 }
 
 impl<A: Agent> Serving<A> {
-    /// Everything that runs is cancelled and waited for; then the agent closes what is open.
-    async fn wind_up(self) {
+    /// Everything that runs is cancelled and waited for.
+    async fn end_turns(&self) {
         for entry in self.wire.table.take_all() {
             entry.end().await;
         }
@@ -116,7 +149,26 @@ impl<A: Agent> Serving<A> {
         if tokio::time::timeout(self.grace * 2, self.tasks.wait()).await.is_err() {
             tracing::warn!("some handlers did not end with the connection");
         }
-        self.agent.disconnected().await;
+    }
+}
+
+/// Resolves when the process is asked to terminate.
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Where no handler can be set the signal ends the process by itself, and its children by their watcher.
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return future::pending().await;
+    };
+    tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        future::pending().await
     }
 }
 

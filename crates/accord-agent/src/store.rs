@@ -12,6 +12,8 @@ mod thread;
 pub mod contract;
 pub mod jsonl;
 pub mod lock;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 pub use key::{InvalidCursor, Key};
 pub use record::{Header, Record, TurnEnd};

@@ -4,3 +4,6 @@
 mod faults;
 #[path = "store/jsonl.rs"]
 mod jsonl;
+#[cfg(feature = "sqlite")]
+#[path = "store/sqlite.rs"]
+mod sqlite;

@@ -1,12 +1,15 @@
 //! The groups of methods of an agent that does not have them.
 
+use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
 use accord_protocol::v1::{
     AuthMethod, AuthMethodId, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
     LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
     SessionModeId, SetSessionConfigOptionRequest,
 };
 
-use super::{Auth, Closing, Config, Deleting, Error, Listing, Loading, LoggingOut, Modes, Never, Resuming};
+use super::{
+    Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Never, Resuming,
+};
 use crate::session::Session;
 
 impl Listing for Never {
@@ -23,6 +26,12 @@ impl Loading for Never {
 
 impl Resuming for Never {
     async fn resume(&self, _: ResumeSessionRequest) -> Result<ResumeSessionResponse, Error> {
+        match *self {}
+    }
+}
+
+impl Forking for Never {
+    async fn fork(&self, _: ForkSessionRequest) -> Result<ForkSessionResponse, Error> {
         match *self {}
     }
 }

@@ -6,6 +6,11 @@ use accord_protocol::v1::{EnvVariable, HttpHeader, McpServer};
 
 use crate::handler::Error;
 
+const ADDRESS: &str = if cfg!(feature = "mcp-tls") {
+    "an http or https address"
+} else {
+    "an http address: this agent was built without TLS"
+};
 /// The longest name of a server.
 const LONGEST_NAME: usize = 128;
 
@@ -33,7 +38,7 @@ pub(crate) fn check(servers: &[McpServer]) -> Result<(), Error> {
                 &stdio.name
             }
             McpServer::Http(http) => {
-                ensure(is_http(&http.url), || format!("{at}.url"), "an http or https address")?;
+                ensure(is_http(&http.url), || format!("{at}.url"), ADDRESS)?;
                 headers(&at, &http.headers)?;
                 &http.name
             }
@@ -74,7 +79,8 @@ fn is_plain(text: &str) -> bool {
 }
 
 fn is_http(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let tls = url.strip_prefix("https://").filter(|_| cfg!(feature = "mcp-tls"));
+    let rest = url.strip_prefix("http://").or(tls);
     rest.is_some_and(|rest| {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         !host.is_empty() && !url.chars().any(|letter| letter.is_whitespace() || letter.is_control())
@@ -119,10 +125,10 @@ mod tests {
         let mut env = stdio("a");
         env.env = vec![EnvVariable::new("GOOD", "x"), EnvVariable::new("A=B", "secret")];
         assert_eq!(refused(&[env.into()]), "mcpServers[0].env[1].name");
-        for url in ["ftp://x", "http://", "http:///path", "https://a b", ""] {
+        for url in ["ftp://x", "http://", "http:///path", "http://a b", ""] {
             assert_eq!(refused(&[http(url).into()]), "mcpServers[0].url", "{url}");
         }
-        let mut headers = http("https://x");
+        let mut headers = http("http://x");
         headers.headers = vec![HttpHeader::new("Authorization", "Bearer x\r\nEvil: y")];
         let error = check(&[headers.into()]).expect_err("a refusal");
         assert!(!format!("{error:?}").contains("Bearer"));

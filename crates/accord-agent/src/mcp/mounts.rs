@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use accord_protocol::open::Json;
 use accord_protocol::v1::{McpServer, Notice, NoticeSeverity};
@@ -15,7 +16,7 @@ use super::check::normalised;
 use super::outcome::{CallError, CallOutcome};
 use super::peer::{Client, Listed, Running};
 use super::stdio::Process;
-use super::{McpPolicy, McpSettings};
+use super::{McpPolicy, McpSettings, http};
 use crate::handler::Error;
 
 /// The servers mounted in a session. Clones are the same servers.
@@ -216,22 +217,34 @@ fn name(server: &McpServer) -> &str {
 
 /// Connects to one server and lists its tools, within the limit.
 async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<Server, Failed> {
-    let McpServer::Stdio(declared) = server else { return Err(Failed::new("its type is not offered")) };
     let client = Client::default();
     let listed = client.listed.clone();
-    let (process, stdout, stdin) = Process::start(&declared, cwd).map_err(Failed::new)?;
-    let connected = timeout(settings.start_limit, connect(client, (stdout, stdin))).await;
-    let running = match connected.unwrap_or_else(|_| Err("it did not answer in time".to_owned())) {
-        Ok(running) => running,
-        Err(reason) => {
-            let stderr = process.last_words();
-            process.end(settings.grace).await;
-            return Err(Failed { reason, stderr });
+    let limit = settings.start_limit;
+    let (name, running, process) = match server {
+        McpServer::Stdio(declared) => {
+            let (process, output, input) = Process::start(&declared, cwd).map_err(Failed::new)?;
+            match within(limit, connect(client, (output, input))).await {
+                Ok(running) => (declared.name, running, Some(process)),
+                Err(reason) => {
+                    let stderr = process.last_words();
+                    process.end(settings.grace).await;
+                    return Err(Failed { reason, stderr });
+                }
+            }
         }
+        McpServer::Http(declared) => {
+            let transport = http::transport(&declared).map_err(Failed::new)?;
+            let running = within(limit, connect(client, transport)).await.map_err(Failed::new)?;
+            (declared.name, running, None)
+        }
+        _ => return Err(Failed::new("its type is not offered")),
     };
     let peer = running.peer().clone();
-    let held = Some(Held { running, process: Some(process) });
-    Ok(Server { name: declared.name, listed, peer, held: held.into() })
+    Ok(Server { name, listed, peer, held: Some(Held { running, process }).into() })
+}
+
+async fn within<T>(limit: Duration, starting: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    timeout(limit, starting).await.unwrap_or_else(|_| Err("it did not answer in time".to_owned()))
 }
 
 async fn connect<T, E, A>(client: Client, transport: T) -> Result<Running, String>

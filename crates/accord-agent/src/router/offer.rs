@@ -1,5 +1,6 @@
 //! What an agent hands out, asked once: it decides what is advertised and what is routed, so the two cannot differ.
 
+use accord_protocol::unstable::SessionForkCapabilities;
 use accord_protocol::v1::{
     AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthMethodId, Implementation, InitializeRequest,
     InitializeResponse, LogoutCapabilities, McpCapabilities, PromptCapabilities, ProtocolVersion,
@@ -18,6 +19,7 @@ pub(crate) struct Offer {
     pub(super) list: bool,
     pub(super) load: bool,
     pub(super) resume: bool,
+    pub(super) fork: bool,
     pub(super) close: bool,
     pub(super) delete: bool,
     pub(super) modes: bool,
@@ -37,6 +39,7 @@ impl Offer {
             list: agent.listing().is_some(),
             load: agent.loading().is_some(),
             resume: agent.resuming().is_some(),
+            fork: agent.forking().is_some(),
             close: agent.closing().is_some(),
             delete: agent.deleting().is_some(),
             modes: agent.modes().is_some(),
@@ -59,6 +62,7 @@ impl Offer {
         let mut session = SessionCapabilities::new();
         session.list = self.list.then(SessionListCapabilities::new).into();
         session.resume = self.resume.then(SessionResumeCapabilities::new).into();
+        session.fork = self.fork.then(SessionForkCapabilities::new).into();
         session.close = self.close.then(SessionCloseCapabilities::new).into();
         session.delete = self.delete.then(SessionDeleteCapabilities::new).into();
         let directories = self.additional_directories.then(SessionAdditionalDirectoriesCapabilities::new);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use accord_protocol::method::Request as _;
 use accord_protocol::open::Maybe;
+use accord_protocol::unstable::ForkSessionRequest;
 use accord_protocol::v1::{
     LoadSessionRequest, LoadSessionResponse, NewSessionRequest, ResumeSessionRequest, ResumeSessionResponse,
     SessionConfigOption, SessionId,
@@ -12,7 +13,7 @@ use accord_protocol::v1::{
 use accord_transport::Call;
 
 use super::{Serving, check, refuse};
-use crate::handler::{Agent, Auth as _, Error, Loading as _, Resuming as _};
+use crate::handler::{Agent, Auth as _, Error, Forking as _, Loading as _, Resuming as _};
 use crate::session::{Entry, Session};
 use crate::table::Ticket;
 
@@ -72,6 +73,28 @@ impl<A: Agent> Serving<A> {
             let mut response: ResumeSessionResponse = resuming.resume(request).await?;
             serving.fit(&mut response.config_options);
             Ok(response)
+        });
+    }
+
+    pub(super) fn fork(&self, call: Call) {
+        let request = match call.params::<ForkSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let directories = request.additional_directories.as_deref();
+        let servers = request.mcp_servers.as_deref().unwrap_or_default();
+        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, servers) {
+            return refuse(call, error);
+        }
+        let serving = self.clone();
+        self.open(call, None, async move {
+            serving.gate().await?;
+            let forking = serving.agent.forking();
+            let forking = forking.ok_or_else(|| Error::method_not_found(ForkSessionRequest::METHOD))?;
+            let mut response = forking.fork(request).await?;
+            serving.fit(&mut response.config_options);
+            let session = serving.admit(response.session_id.clone())?;
+            Ok((session, response))
         });
     }
 

@@ -9,6 +9,7 @@ use accord_protocol::v1::{
 use serde_json::value::RawValue;
 
 use super::backend::History;
+use super::child::Child;
 use super::choice::Choice;
 use super::owner::Core;
 use crate::handler::Error;
@@ -78,6 +79,20 @@ impl SessionHandle {
         self.core.change(|choice, catalogue| choice.set(&option, &value, catalogue)).await?;
         self.core.tell_options().await;
         Ok(())
+    }
+
+    /// Opens a child session: one that works for this one, is not listed and not resumed, and is closed with it.
+    ///
+    /// # Errors
+    /// There is no store, or it failed.
+    ///
+    /// # Cancel safety
+    /// A child that nobody got is closed, and has left nothing.
+    pub async fn child(&self) -> Result<Child, Error> {
+        let store = self.core.store.as_ref().ok_or_else(|| Error::internal("there is no store"))?;
+        // It was made from text when the session was opened.
+        let cwd = self.core.cwd.to_string_lossy().into_owned();
+        self.core.children.open(store, self.core.id.clone(), cwd).await
     }
 
     /// The MCP servers mounted in it.

@@ -24,15 +24,15 @@ use crate::store::{Header, Store, StoreError};
 
 /// What a request says about a session's surroundings.
 #[derive(Debug)]
-struct Surroundings {
-    cwd: PathBuf,
-    directories: Vec<PathBuf>,
-    servers: Vec<McpServer>,
+pub(super) struct Surroundings {
+    pub(super) cwd: PathBuf,
+    pub(super) directories: Vec<PathBuf>,
+    pub(super) servers: Vec<McpServer>,
 }
 
 impl Surroundings {
     /// The physical directory, which must be there, and its text.
-    fn physical(&self) -> Result<(PathBuf, String), Error> {
+    pub(super) fn physical(&self) -> Result<(PathBuf, String), Error> {
         let physical = fs::canonicalize(&self.cwd).ok().filter(|physical| physical.is_dir());
         let physical = physical.ok_or_else(|| Error::invalid_params("cwd", "a directory that exists"))?;
         let text = physical.to_str().ok_or_else(|| Error::invalid_params("cwd", "a path that is Unicode"))?;
@@ -73,19 +73,19 @@ impl<B: Backend> Resuming for Runtime<B> {
 }
 
 /// A session that is open and not announced: unless it is kept it is closed again, and if it is new, removed.
-struct Opened<B: Backend> {
+pub(super) struct Opened<B: Backend> {
     shared: Arc<Shared<B>>,
     owner: Option<Arc<Owner<B::Session>>>,
     new: bool,
 }
 
 impl<B: Backend> Opened<B> {
-    fn core(&self) -> &Core {
+    pub(super) fn core(&self) -> &Core {
         // Taken only when it is kept or dropped.
         &self.owner.as_ref().expect("the owner is there until the end").core
     }
 
-    fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         if let Some(owner) = self.owner.take() {
             lock(&self.shared.owners).insert(owner.core.id.clone(), owner);
         }
@@ -172,7 +172,7 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    async fn compose(
+    pub(super) async fn compose(
         self: &Arc<Self>,
         start: Start,
         directories: Vec<PathBuf>,
@@ -199,7 +199,7 @@ impl<B: Backend> Shared<B> {
     }
 }
 
-fn state(core: &Core) -> (Maybe<SessionModeState>, Maybe<Vec<SessionConfigOption>>) {
+pub(super) fn state(core: &Core) -> (Maybe<SessionModeState>, Maybe<Vec<SessionConfigOption>>) {
     let (choice, catalogue) = (core.choice(), core.catalogue());
     let options = choice.options(&catalogue);
     (choice.modes(&catalogue).into(), (!options.is_empty()).then_some(options).into())

@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::catalogue::Catalogue;
 use super::chain::{Chain, Link};
+use super::child::Children;
 use super::choice::Choice;
 use super::projection::Projection;
 use super::tools::Tools;
@@ -28,6 +29,7 @@ pub(super) struct Core {
     pub(super) projection: Projection,
     pub(super) store: Option<Store>,
     pub(super) tools: Tools,
+    pub(super) children: Children,
     catalogue: Arc<Mutex<Arc<Catalogue>>>,
     choice: Mutex<Choice>,
     /// Changes of the choice happen one after the other, storing included.
@@ -79,6 +81,7 @@ impl Core {
             projection: shared.projection,
             store: shared.store.clone(),
             tools,
+            children: Children::default(),
             catalogue: Arc::clone(&shared.catalogue),
             choice: Mutex::new(past.choice),
             changing: tokio::sync::Mutex::default(),
@@ -174,6 +177,7 @@ impl<S> Owner<S> {
         self.closed
             .get_or_init(|| async {
                 backend.await;
+                let children = self.core.children.close().await;
                 let (lease, drained) = self.core.chain.end().await;
                 let released = match lease {
                     Some(lease) if delete => lease.delete().await,
@@ -182,7 +186,8 @@ impl<S> Owner<S> {
                 };
                 self.core.tools.release().await;
                 drained?;
-                released.map_err(super::store_error)
+                released.map_err(super::store_error)?;
+                children
             })
             .await
             .clone()

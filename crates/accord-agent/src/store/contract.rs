@@ -102,7 +102,7 @@ fn refused<T: fmt::Debug>(found: Result<T, StoreError>, way: fn(&StoreError) -> 
 }
 
 fn header(id: &str, created: u64) -> Header {
-    Header::new(id, "/work", created)
+    Header::new(id, "/dir", created)
 }
 
 fn update(number: usize) -> Record {

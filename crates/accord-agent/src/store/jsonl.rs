@@ -9,6 +9,8 @@ mod log;
 mod name;
 
 pub use disk::{Disk, RealDisk};
+#[cfg(feature = "sqlite")]
+pub(super) use name::file_name_of;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -131,9 +131,9 @@ fn what_was_acknowledged_survives_a_power_cut() {
         let dir = tempfile::tempdir().unwrap();
         let disk = Forgetful::default();
         let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap();
-        store.create(&Header::new("new", "/work", 2)).unwrap();
+        store.create(&Header::new("new", "/dir", 2)).unwrap();
         store.materialise(&"new".into()).unwrap();
-        store.create(&Header::new("used", "/work", 1)).unwrap();
+        store.create(&Header::new("used", "/dir", 1)).unwrap();
         store.append(&"used".into(), &[update(1), turn_end(1)]).unwrap();
         store.append(&"used".into(), &[update(2)]).unwrap();
         store.append(&"used".into(), &[update(3)]).unwrap();
@@ -166,7 +166,7 @@ fn a_relaxed_store_may_lose_its_last_moments_to_a_power_cut() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Forgetful::default();
     let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap().relaxed();
-    store.create(&Header::new("a", "/work", 1)).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
     store.append(&"a".into(), &[turn_end(1)]).unwrap();
     drop(store);
     disk.cut_the_power(dir.path(), Remains::Nothing);
@@ -181,7 +181,7 @@ fn a_full_disk_costs_the_record_and_not_the_session() {
         let disk = Forgetful::default();
         let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap();
         disk.state().room = Some(room);
-        store.create(&Header::new("a", "/work", 1)).unwrap();
+        store.create(&Header::new("a", "/dir", 1)).unwrap();
         let written = store.append(&"a".into(), &[update(1), update(2)]).is_ok();
         disk.state().room = None;
         store.append(&"a".into(), &[update(3), turn_end(1)]).unwrap();
@@ -202,7 +202,7 @@ fn a_session_that_could_not_be_synced_promises_nothing_any_more() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Forgetful::default();
     let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap();
-    store.create(&Header::new("a", "/work", 1)).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
     store.materialise(&"a".into()).unwrap();
     disk.state().refuse_sync = true;
     assert!(matches!(store.append(&"a".into(), &[turn_end(1)]), Err(StoreError::Io { .. })));
@@ -219,7 +219,7 @@ fn a_failed_header_leaves_nothing_behind() {
     let disk = Forgetful::default();
     let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap();
     disk.state().refuse_sync = true;
-    store.create(&Header::new("a", "/work", 1)).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
     assert!(store.materialise(&"a".into()).is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     disk.state().refuse_sync = false;

@@ -16,7 +16,7 @@ fn turn_end(at: u64) -> Record {
 fn stored(dir: &Path, ids: &[&str]) -> JsonlStore {
     let mut store = JsonlStore::open(dir).expect("a store");
     for (id, created) in ids.iter().zip(1..) {
-        store.create(&Header::new(*id, "/work", created)).expect("a new session");
+        store.create(&Header::new(*id, "/dir", created)).expect("a new session");
         store.append(&(*id).into(), &[turn_end(1), turn_end(2)]).expect("two records");
         store.close(&(*id).into()).expect("closed");
     }

@@ -99,7 +99,7 @@ fn any_id_can_be_used(place: &Place<'_>) -> Result<(), Failure> {
     ];
     let mut store = place.open()?;
     for (number, id) in ids.iter().enumerate() {
-        store.create(&Header::new(*id, "/work", 1))?;
+        store.create(&Header::new(*id, "/dir", 1))?;
         store.append(&(*id).into(), &[update(number)])?;
     }
     drop(store);

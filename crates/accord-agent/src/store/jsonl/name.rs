@@ -59,6 +59,13 @@ pub(super) fn hash(cwd: &str) -> u32 {
     checksum(cwd.as_bytes())
 }
 
+/// A file name for a session, if its id is not too long for one.
+#[cfg(feature = "sqlite")]
+pub(in super::super) fn file_name_of(id: &SessionId) -> Option<String> {
+    let name = escape(id.as_str());
+    (1..=LONGEST_ID).contains(&name.len()).then_some(name)
+}
+
 /// Letters, digits, `-` and `_` stand for themselves, every other byte as `%` and two digits: also on file systems
 /// that fold case nothing else could be told apart reliably, so capitals are written out too.
 fn escape(id: &str) -> String {
@@ -95,7 +102,7 @@ mod tests {
     fn a_name_is_read_back_whatever_the_id_is_made_of() {
         for id in ["0192f3c4-a5b6-7000-8000-000000000000", "../../etc/passwd", "A", "ä.jsonl", "%", "a b\n"]
         {
-            let header = Header::new(id, "/work", 1_700_000_000_000);
+            let header = Header::new(id, "/dir", 1_700_000_000_000);
             let name = Name::of(&header).unwrap();
             let file = name.to_string();
             assert!(!file.contains('/') && file == file.to_lowercase(), "{file}");
@@ -106,7 +113,7 @@ mod tests {
     #[test]
     fn ids_that_no_file_can_be_named_after_are_refused() {
         for id in ["", &"x".repeat(LONGEST_ID + 1), &"/".repeat(LONGEST_ID)] {
-            let refused = Name::of(&Header::new(id, "/work", 0));
+            let refused = Name::of(&Header::new(id, "/dir", 0));
             assert!(matches!(refused, Err(StoreError::UnusableId(_))), "{id}");
         }
     }

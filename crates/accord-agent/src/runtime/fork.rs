@@ -1,0 +1,80 @@
+//! `session/fork`: a new session that begins as a copy of what another one has finished. **Unstable**, as the method is.
+
+use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
+use accord_protocol::v1::SessionId;
+
+use super::backend::{Backend, History, Origin};
+use super::opening::{Surroundings, state};
+use super::owner::{Past, Start, lock};
+use super::tools::Tools;
+use super::{Runtime, now, restore, store_error};
+use crate::handler::{Error, Forking};
+use crate::store::{Header, Lease, Position, Record, Store};
+
+/// Bytes in memory at a time, besides the turn that is being copied.
+const PIECE: usize = 256 << 10;
+
+impl<B: Backend> Forking for Runtime<B> {
+    async fn fork(&self, request: ForkSessionRequest) -> Result<ForkSessionResponse, Error> {
+        let shared = &self.shared;
+        let store = shared.parts.store.as_ref().ok_or_else(|| Error::method_not_found("session/fork"))?;
+        let source = request.session_id;
+        let header = store.header(source.clone()).await.map_err(store_error)?;
+        if header.parent.is_some() {
+            return Err(Error::resource_not_found("no such session can be forked"));
+        }
+        let directories = request.additional_directories.unwrap_or_default();
+        let servers = request.mcp_servers.unwrap_or_default();
+        let around = Surroundings { cwd: request.cwd, directories, servers };
+        let (cwd, text) = around.physical()?;
+        let (tools, notices) = Tools::mount(around.servers, &cwd, shared.mounting).await?;
+        let id = SessionId::from(uuid::Uuid::now_v7().to_string());
+        let lease = store.create(Header::new(id.clone(), text, now())).await.map_err(store_error)?;
+        let catalogue = lock(&shared.parts.catalogue).clone();
+        let past = match copy(store, &source, &lease).await {
+            Ok(()) => restore::past(store, &lease, &catalogue).await,
+            Err(error) => Err(error),
+        };
+        let past: Past = match past {
+            Ok(past) => past,
+            Err(error) => {
+                // The failure that counts is the first one.
+                drop(lease.delete().await);
+                return Err(error);
+            }
+        };
+        let history = History::new(Some(store.clone()), source.clone());
+        let start = Start { id: id.clone(), cwd, lease: Some(lease), past, tools, notices };
+        let opened = shared.compose(start, around.directories, Origin::Fork(source), history).await?;
+        opened.core().chain.materialise().await?;
+        let (modes, options) = state(opened.core());
+        opened.keep();
+        Ok(ForkSessionResponse::new(id).modes(modes).config_options(options))
+    }
+}
+
+/// Copies what the source has finished: a turn that still runs in it is not copied.
+async fn copy(store: &Store, source: &SessionId, lease: &Lease) -> Result<(), Error> {
+    let mut turn = Vec::new();
+    let mut next = Some(Position::START);
+    while let Some(from) = next {
+        let slice = store.read(source.clone(), from, PIECE).await.map_err(store_error)?;
+        for record in slice.records {
+            let finished = match &record {
+                Record::TurnEnd(_) => true,
+                // What was chosen holds for the fork too, also if it was chosen while the turn ran.
+                Record::Config(_) => {
+                    lease.append(vec![record]).await.map_err(store_error)?;
+                    continue;
+                }
+                _ => false,
+            };
+            turn.push(record);
+            if finished {
+                lease.append(std::mem::take(&mut turn)).await.map_err(store_error)?;
+            }
+        }
+        next = slice.next;
+    }
+    Ok(())
+}

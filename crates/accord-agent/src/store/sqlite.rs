@@ -1,0 +1,288 @@
+//! Sessions in one SQLite database: pages of the list cost the same wherever they are, however many sessions there are.
+//!
+//! The database is in WAL mode. A commit with a fact in it waits for the disk, another one does not: it may be lost with
+//! the machine, never with the process, and never out of order. Who owns an open session is told by a lock file beside
+//! the database, whose lock dies with its process.
+
+mod claim;
+mod list;
+mod schema;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use accord_protocol::v1::SessionId;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use serde::Deserialize;
+
+use self::claim::{Claim, Claims};
+use super::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError};
+
+/// Sessions in a database; see the [module](self).
+#[derive(Debug)]
+pub struct SqliteStore {
+    db: Connection,
+    claims: Claims,
+    open: HashMap<SessionId, Open>,
+    relaxed: bool,
+}
+
+/// A session this store has claimed.
+#[derive(Debug)]
+struct Open {
+    header: Header,
+    /// Its row, once there is one.
+    row: Option<i64>,
+    claim: Claim,
+}
+
+impl SqliteStore {
+    /// The store in this directory, which is made if it is not there; the database is `sessions.db`.
+    ///
+    /// # Errors
+    /// The directory or the database cannot be made or read; [`StoreError::Newer`] for one of a later version.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let dir = dir.as_ref();
+        fs::create_dir_all(dir).map_err(StoreError::io("created"))?;
+        let db = schema::open(&dir.join("sessions.db"))?;
+        let claims = Claims::beside(dir.join("locks")).map_err(StoreError::io("locked"))?;
+        sync_dir(dir).map_err(StoreError::io("synced"))?;
+        Ok(Self { db, claims, open: HashMap::new(), relaxed: false })
+    }
+
+    /// Acknowledges facts before they are on the disk: they survive the end of the process, not a power cut.
+    #[must_use]
+    pub fn relaxed(mut self) -> Self {
+        self.relaxed = true;
+        self
+    }
+
+    /// Runs changes as one: all of them happen, or none. With `durable`, they are on the disk afterwards.
+    fn change<T>(
+        &mut self,
+        durable: bool,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let level = if durable && !self.relaxed { "FULL" } else { "NORMAL" };
+        let run = |db: &mut Connection| {
+            db.pragma_update(None, "synchronous", level)?;
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = change(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        run(&mut self.db).map_err(failed("written"))
+    }
+
+    fn row(&self, id: &SessionId) -> Result<(i64, Header), StoreError> {
+        let found = self
+            .db
+            .prepare_cached("SELECT row, parent, cwd, created FROM sessions WHERE id = ?1")
+            .and_then(|mut query| query.query_row([id.as_str()], |row| header(id, row)).optional());
+        found.map_err(failed("read"))?.ok_or_else(|| StoreError::Unknown(id.clone()))
+    }
+}
+
+impl SessionStore for SqliteStore {
+    fn create(&mut self, header: &Header) -> Result<(), StoreError> {
+        let exists = || StoreError::Exists(header.id.clone());
+        if self.open.contains_key(&header.id) || self.row(&header.id).is_ok() {
+            return Err(exists());
+        }
+        let claim = self.claims.claim(&header.id)?.ok_or_else(exists)?;
+        self.open.insert(header.id.clone(), Open { header: header.clone(), row: None, claim });
+        Ok(())
+    }
+
+    fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        let open = self.open.get(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
+        if open.row.is_none() {
+            let header = open.header.clone();
+            let row = self.change(true, |db| insert(db, &header))?;
+            // It was there a moment ago, and nobody else has this store.
+            self.open.get_mut(id).expect("the session is open").row = Some(row);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
+        let open = self.open.get(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
+        let (header, row) = (open.header.clone(), open.row);
+        // A new row is a header, and headers are durable.
+        let durable = row.is_none() || records.iter().any(Record::is_fact);
+        let row = self.change(durable, |db| {
+            let row = row.map_or_else(|| insert(db, &header), Ok)?;
+            append(db, row, records)?;
+            Ok(row)
+        })?;
+        self.open.get_mut(id).expect("the session is open").row = Some(row);
+        Ok(())
+    }
+
+    fn header(&mut self, id: &SessionId) -> Result<Header, StoreError> {
+        match self.open.get(id) {
+            Some(open) => Ok(open.header.clone()),
+            None => self.row(id).map(|(_, header)| header),
+        }
+    }
+
+    fn open(&mut self, id: &SessionId) -> Result<Header, StoreError> {
+        if self.open.contains_key(id) {
+            return Err(StoreError::Active(id.clone()));
+        }
+        self.row(id)?;
+        let claim = self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?;
+        // Whoever had the claim before may have deleted the session.
+        let (row, header) = self.row(id)?;
+        self.open.insert(id.clone(), Open { header: header.clone(), row: Some(row), claim });
+        Ok(header)
+    }
+
+    fn read(&mut self, id: &SessionId, from: Position, limit: usize) -> Result<Slice, StoreError> {
+        let row = match self.open.get(id) {
+            Some(Open { row: None, .. }) => return Ok(Slice::default()),
+            Some(Open { row: Some(row), .. }) => *row,
+            None => self.row(id)?.0,
+        };
+        self.records(row, from, limit).map_err(failed("read"))
+    }
+
+    fn close(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        let Some(open) = self.open.remove(id) else { return Ok(()) };
+        // An empty commit does not wait for the disk: touching the row does, and brings what was written before with it.
+        match open.row {
+            Some(row) => self
+                .change(true, |db| db.execute("UPDATE sessions SET row = row WHERE row = ?1", [row]))
+                .map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn delete(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        let row = match self.open.get(id) {
+            Some(open) => open.row,
+            None => self.row(id).map(|(row, _)| Some(row)).or_else(|error| match error {
+                StoreError::Unknown(_) => Ok(None),
+                error => Err(error),
+            })?,
+        };
+        let claim = match self.open.remove(id) {
+            Some(open) => open.claim,
+            None if row.is_none() => return Ok(false),
+            None => self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?,
+        };
+        let deleted = match row {
+            Some(row) => self.change(true, |db| {
+                db.execute("DELETE FROM records WHERE session = ?1", [row])?;
+                db.execute("DELETE FROM sessions WHERE row = ?1", [row])
+            })?,
+            None => 0,
+        };
+        drop(claim);
+        Ok(deleted > 0)
+    }
+
+    fn list(&mut self, query: &Query) -> Result<Page, StoreError> {
+        list::page(&self.db, &self.claims, query)
+    }
+}
+
+impl SqliteStore {
+    fn records(&self, session: i64, from: Position, limit: usize) -> rusqlite::Result<Slice> {
+        let mut query = self.db.prepare_cached(
+            "SELECT number, record FROM records WHERE session = ?1 AND number > ?2 ORDER BY number",
+        )?;
+        let mut rows = query.query(params![session, i64::try_from(from.get()).unwrap_or(i64::MAX)])?;
+        let (mut records, mut taken) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let number: i64 = row.get(0)?;
+            let text = row.get_ref(1)?.as_bytes()?;
+            taken += text.len();
+            match serde_json::from_slice(text) {
+                Ok(record) => records.push(record),
+                Err(_) => tracing::warn!(session, number, "a damaged record was left out"),
+            }
+            if taken > limit {
+                return Ok(Slice::new(records, Some(Position::new(number.unsigned_abs()))));
+            }
+        }
+        Ok(Slice::new(records, None))
+    }
+}
+
+fn insert(db: &Connection, header: &Header) -> rusqlite::Result<i64> {
+    let parent = header.parent.as_ref().map(SessionId::as_str);
+    let created = i64::try_from(header.created).unwrap_or(i64::MAX);
+    db.prepare_cached("INSERT INTO sessions (id, parent, cwd, created) VALUES (?1, ?2, ?3, ?4)")?
+        .insert(params![header.id.as_str(), parent, header.cwd, created])
+}
+
+fn append(db: &Connection, session: i64, records: &[Record]) -> rusqlite::Result<()> {
+    let mut last: i64 = db
+        .prepare_cached("SELECT coalesce(max(number), 0) FROM records WHERE session = ?1")?
+        .query_row([session], |row| row.get(0))?;
+    let mut insert =
+        db.prepare_cached("INSERT INTO records (session, number, record) VALUES (?1, ?2, ?3)")?;
+    for record in records {
+        last += 1;
+        let text = serde_json::to_string(record)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        insert.execute(params![session, last, text])?;
+        glance(db, session, record)?;
+    }
+    Ok(())
+}
+
+/// Keeps what the list shows of a session beside its header.
+fn glance(db: &Connection, session: i64, record: &Record) -> rusqlite::Result<()> {
+    match record {
+        Record::TurnEnd(end) => {
+            let at = i64::try_from(end.at).unwrap_or(i64::MAX);
+            db.prepare_cached("UPDATE sessions SET updated = ?2, title = ?3 WHERE row = ?1")?
+                .execute(params![session, at, end.title])?;
+        }
+        Record::Update(update) if update.get().contains("session_info_update") => {
+            if let Ok(Info { session_update: "session_info_update", title: Some(title) }) =
+                serde_json::from_str(update.get())
+            {
+                db.prepare_cached("UPDATE sessions SET title = ?2 WHERE row = ?1")?
+                    .execute(params![session, title])?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Info<'a> {
+    #[serde(rename = "sessionUpdate")]
+    session_update: &'a str,
+    title: Option<String>,
+}
+
+fn header(id: &SessionId, row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Header)> {
+    let mut header = Header::new(id.clone(), row.get::<_, String>(2)?, row.get::<_, i64>(3)?.unsigned_abs());
+    header.parent = row.get::<_, Option<String>>(1)?.map(SessionId::from);
+    Ok((row.get(0)?, header))
+}
+
+fn failed(action: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |error| StoreError::io(action)(io::Error::other(error))
+}
+
+#[cfg(unix)]
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    fs::File::open(dir)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_dir(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Where a store keeps its lock files.
+fn lock_path(dir: &Path, id: &SessionId) -> Option<PathBuf> {
+    super::jsonl::file_name_of(id).map(|name| dir.join(name))
+}

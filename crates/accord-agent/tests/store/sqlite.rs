@@ -1,0 +1,106 @@
+//! The SQLite store: the contract, its version, its locks.
+
+use std::fs;
+
+use accord_agent::store::sqlite::SqliteStore;
+use accord_agent::store::{Header, Key, Query, Record, SessionStore as _, StoreError, TurnEnd, contract};
+use rusqlite::Connection;
+
+fn turn_end(at: u64) -> Record {
+    Record::TurnEnd(TurnEnd::new("end_turn", at))
+}
+
+#[test]
+fn the_contract_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    contract::check(dir.path(), |place| SqliteStore::open(place)).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    contract::check(dir.path(), |place| Ok(SqliteStore::open(place)?.relaxed())).unwrap();
+}
+
+// D6, rule 12: what the settings of the database are worth is SQLite's promise; that they are set is ours
+#[test]
+fn facts_wait_for_the_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
+    store.append(&"a".into(), &[turn_end(1)]).unwrap();
+    let db = Connection::open(dir.path().join("sessions.db")).unwrap();
+    let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(dir.path()).unwrap());
+    let db = Connection::open(dir.path().join("sessions.db")).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    drop(db);
+    let refused = SqliteStore::open(dir.path());
+    assert!(matches!(refused, Err(StoreError::Newer { found: 99, known: 1 })));
+}
+
+#[test]
+fn processes_that_start_together_make_one_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let starters: Vec<_> = (0..8)
+        .map(|number: u64| {
+            let dir = dir.path().to_owned();
+            std::thread::spawn(move || {
+                let mut store = SqliteStore::open(dir).expect("a store");
+                let id = format!("s{number}");
+                store.create(&Header::new(id.as_str(), "/dir", number)).expect("a session");
+                store.append(&id.as_str().into(), &[turn_end(1)]).expect("a record");
+            })
+        })
+        .collect();
+    for starter in starters {
+        starter.join().unwrap();
+    }
+    let listed = SqliteStore::open(dir.path()).unwrap().list(&Query::newest(10)).unwrap();
+    assert_eq!(listed.entries.len(), 8);
+}
+
+#[test]
+fn no_lock_file_outlives_its_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let locks = dir.path().join("locks");
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
+    store.materialise(&"a".into()).unwrap();
+    assert_eq!(fs::read_dir(&locks).unwrap().count(), 1);
+    store.close(&"a".into()).unwrap();
+    assert_eq!(fs::read_dir(&locks).unwrap().count(), 0);
+    // What a killed process left means nothing, and is cleared away.
+    fs::write(locks.join("a"), "").unwrap();
+    assert_eq!(store.list(&Query::newest(10)).unwrap().entries.len(), 1);
+    drop(SqliteStore::open(dir.path()).unwrap());
+    assert_eq!(fs::read_dir(&locks).unwrap().count(), 0);
+}
+
+// issue's workload: the last page costs what the first one does, because an index leads to it
+#[test]
+fn every_page_is_reached_through_an_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap().relaxed();
+    for number in 0..300_u64 {
+        let id = format!("s{number:03}");
+        store.create(&Header::new(id.as_str(), "/dir", number)).unwrap();
+        store.materialise(&id.as_str().into()).unwrap();
+        store.close(&id.as_str().into()).unwrap();
+    }
+    let page = store.list(&Query::newest(10).after(Key::new(20, "s020".into()))).unwrap();
+    assert_eq!(page.entries[0].header.id.as_str(), "s019");
+    let db = Connection::open(dir.path().join("sessions.db")).unwrap();
+    for (filter, index) in
+        [("parent IS NULL", "sessions_listed"), ("parent IS NULL AND cwd = '/dir'", "sessions_of_cwd")]
+    {
+        let text = format!(
+            "EXPLAIN QUERY PLAN SELECT id FROM sessions WHERE {filter} AND (created, id) < (5, 'x') \
+             ORDER BY created DESC, id DESC LIMIT 10"
+        );
+        let plan: String = db.query_row(&text, [], |row| row.get(3)).unwrap();
+        assert!(plan.contains(index) && plan.starts_with("SEARCH"), "{plan}");
+    }
+}
