@@ -125,13 +125,12 @@ impl<A: Agent> Serve<A> {
             () = stop => None,
         };
         serving.end_turns().await;
-        let end = match ended {
-            Some(end) => end,
-            None => {
-                // What the turns still had to say goes out first.
-                hang_up.0.close();
-                hang_up.0.closed().await
-            }
+        let end = if let Some(end) = ended {
+            end
+        } else {
+            // What the turns still had to say goes out first.
+            hang_up.0.close();
+            hang_up.0.closed().await
         };
         serving.agent.disconnected().await;
         outcome(&end)

@@ -253,11 +253,12 @@ where
     E: std::error::Error + Send + Sync + 'static,
 {
     let listed = client.listed.clone();
-    let running = rmcp::serve_client(client, transport).await.map_err(|error| error.to_string())?;
+    // Boxed, because it is large and waits inside every session that opens.
+    let running = Box::pin(rmcp::serve_client(client, transport)).await.map_err(|error| error.to_string())?;
     // A server without tools may have resources or prompts.
     let has_tools = running.peer().peer_info().is_some_and(|info| info.capabilities.tools.is_some());
     if has_tools {
-        listed.set(running.peer().list_all_tools().await.map_err(|error| error.to_string())?);
+        listed.set(Box::pin(running.peer().list_all_tools()).await.map_err(|error| error.to_string())?);
     }
     Ok(running)
 }

@@ -199,9 +199,10 @@ impl SqliteStore {
             let number: i64 = row.get(0)?;
             let text = row.get_ref(1)?.as_bytes()?;
             taken += text.len();
-            match serde_json::from_slice(text) {
-                Ok(record) => records.push(record),
-                Err(_) => tracing::warn!(session, number, "a damaged record was left out"),
+            if let Ok(record) = serde_json::from_slice(text) {
+                records.push(record);
+            } else {
+                tracing::warn!(session, number, "a damaged record was left out");
             }
             if taken > limit {
                 return Ok(Slice::new(records, Some(Position::new(number.unsigned_abs()))));
