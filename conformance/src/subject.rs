@@ -6,17 +6,21 @@
 mod backend;
 mod catalogue;
 mod command;
+mod login;
 mod options;
 mod turns;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use accord_agent::runtime::{Active, Projection, Runtime};
-use accord_agent::store::Store;
 use accord_agent::store::jsonl::JsonlStore;
+use accord_agent::store::sqlite::SqliteStore;
+use accord_agent::store::{SessionStore, Store};
 
 use self::backend::Subject;
-use self::options::Options;
+use self::login::Login;
+use self::options::{Options, StoreKind};
 use crate::say;
 
 /// Serves on stdin and stdout until the client is gone; `args` are the process's own, without its name.
@@ -47,7 +51,11 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
 }
 
 async fn serve(options: &Options) -> Result<(), String> {
-    let mut builder = Runtime::builder(Subject::new())
+    let login = Login::of(options);
+    if options.login {
+        return login.record(true).map_err(|error| error.to_string());
+    }
+    let mut builder = Runtime::builder(Subject::new(login))
         .catalogue(catalogue::catalogue())
         .projection(options.projection)
         .mcp(options.mcp)
@@ -57,8 +65,17 @@ async fn serve(options: &Options) -> Result<(), String> {
             _ => Active::Reserved,
         });
     if let Some(dir) = &options.state_dir {
-        let store = JsonlStore::open(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-        builder = builder.store(Store::start(store).map_err(|error| error.to_string())?);
+        builder =
+            builder.store(store(options.kind, dir).map_err(|error| format!("{}: {error}", dir.display()))?);
     }
     accord_agent::serve_stdio(builder.build()).await.map_err(|error| error.to_string())
+}
+
+fn store(kind: StoreKind, dir: &Path) -> Result<Store, String> {
+    let opened: Result<Box<dyn SessionStore>, _> = match kind {
+        StoreKind::Jsonl => JsonlStore::open(dir).map(|store| Box::new(store) as _),
+        StoreKind::Sqlite => SqliteStore::open(dir).map(|store| Box::new(store) as _),
+    };
+    let store = opened.map_err(|error| error.to_string())?;
+    Store::start(store).map_err(|error| error.to_string())
 }

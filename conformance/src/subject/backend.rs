@@ -1,16 +1,18 @@
 //! The backend: what it remembers of a session, and how it runs a turn.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use accord_agent::Error;
 use accord_agent::protocol::v1::{
     AvailableCommand, AvailableCommandInput, Implementation, PromptCapabilities, StopReason,
     UnstructuredCommandInput,
 };
 use accord_agent::runtime::{Backend, Opening, Turn};
+use accord_agent::{Auth, Error, LoggingOut};
 use serde::{Deserialize, Serialize};
 
 use super::command::Command;
+use super::login::Login;
 use super::turns;
 
 /// How much of a prompt is remembered.
@@ -18,11 +20,13 @@ const FIRST_WORDS: usize = 60;
 
 /// A backend that knows its lines.
 #[derive(Debug)]
-pub(super) struct Subject {}
+pub(super) struct Subject {
+    login: Login,
+}
 
 impl Subject {
-    pub(super) fn new() -> Self {
-        Self {}
+    pub(super) fn new(login: Login) -> Self {
+        Self { login }
     }
 }
 
@@ -30,6 +34,8 @@ impl Subject {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     turns: Mutex<Vec<String>>,
+    /// Where the session's tools may read and write.
+    pub(super) roots: Vec<PathBuf>,
 }
 
 /// What is stored of a turn.
@@ -57,8 +63,18 @@ impl Backend for Subject {
         PromptCapabilities::new().image(true).audio(true).embedded_context(true)
     }
 
+    fn auth(&self) -> Option<&impl Auth> {
+        self.login.is_asked_for().then_some(&self.login)
+    }
+
+    fn logging_out(&self) -> Option<&impl LoggingOut> {
+        self.login.is_asked_for().then_some(&self.login)
+    }
+
     async fn open(&self, mut opening: Opening) -> Result<Memory, Error> {
-        let memory = Memory::default();
+        let roots = opening.directories.iter().filter_map(|root| root.canonicalize().ok());
+        let roots = std::iter::once(opening.cwd.clone()).chain(roots).collect();
+        let memory = Memory { roots, ..Memory::default() };
         while let Some(record) = opening.history.next().await? {
             // A record of another version of this program is not one of its turns.
             if let Ok(Remembered { said }) = serde_json::from_str(record.get()) {

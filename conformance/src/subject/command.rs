@@ -37,6 +37,13 @@ pub(super) enum Command {
     Requests,
     Fail(String),
     Panic,
+    Mode(String),
+    Notice(String),
+    Compact,
+    Expire,
+    Child(String),
+    Print(String),
+    Image,
     /// Not a command: echoed.
     Talk(String),
 }
@@ -75,6 +82,13 @@ impl Command {
             "requests" => Self::Requests,
             "fail" => Self::Fail(rest.to_owned()),
             "panic" => Self::Panic,
+            "mode" => Self::Mode(first.to_owned()),
+            "notice" => Self::Notice(rest.to_owned()),
+            "compact" => Self::Compact,
+            "expire" => Self::Expire,
+            "child" => Self::Child(rest.to_owned()),
+            "print" => Self::Print(rest.to_owned()),
+            "image" => Self::Image,
             _ => Self::Talk(text.to_owned()),
         }
     }

@@ -14,14 +14,17 @@ pub(super) const HELP: &str = "\
 accord-subject-agent: a scripted agent over stdio
 
   --state-dir DIR              keep sessions in DIR (or ACCORD_STATE_DIR); without it nothing is kept
+  --store jsonl|sqlite         how it is kept (default jsonl)
   --projection live|committed  what the client sees: an editor's view (default) or an automation's
   --mcp-policy strict|lenient  what an MCP server that does not start means: no session (default), or a notice
   --mcp-limit MS               how long an MCP server may take to start (default 30000)
+  --auth                       ask for a login: the method `token`, or this program with --login in a terminal
+  --login                      log in, and end
   --help                       this text
 
 The first word of a prompt chooses the turn: ping, echo TEXT, stream N S, think TEXT, tools N, permit N, write PATH TEXT,
 read PATH, run COMMAND, mcp TOOL JSON, ask, slow MS, history, whoami, usage, plan, commands, title TEXT, refuse, limit,
-requests, fail TEXT, panic. Anything else is echoed in a few pieces.
+requests, fail TEXT, panic; and mode ID, notice TEXT, compact, expire, child TEXT, print TEXT, image. Anything else is echoed in a few pieces.
 ";
 
 /// What the command line asks for.
@@ -30,13 +33,30 @@ pub(super) struct Options {
     pub(super) state_dir: Option<PathBuf>,
     pub(super) projection: Projection,
     pub(super) mcp: McpSettings,
+    pub(super) kind: StoreKind,
+    pub(super) auth: bool,
+    pub(super) login: bool,
+}
+
+/// How sessions are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StoreKind {
+    Jsonl,
+    Sqlite,
 }
 
 impl Options {
     /// `None` when help is asked for.
     pub(super) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let state_dir = env::var_os(STATE_DIR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let mut options = Self { state_dir, projection: Projection::Live, mcp: McpSettings::default() };
+        let mut options = Self {
+            state_dir,
+            projection: Projection::Live,
+            mcp: McpSettings::default(),
+            kind: StoreKind::Jsonl,
+            auth: false,
+            login: false,
+        };
         let mut args = args;
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
@@ -49,6 +69,15 @@ impl Options {
                         _ => return Err("--projection is live or committed".to_owned()),
                     }
                 }
+                "--store" => {
+                    options.kind = match value()?.as_str() {
+                        "jsonl" => StoreKind::Jsonl,
+                        "sqlite" => StoreKind::Sqlite,
+                        _ => return Err("--store is jsonl or sqlite".to_owned()),
+                    }
+                }
+                "--auth" => options.auth = true,
+                "--login" => options.login = true,
                 "--mcp-policy" => {
                     options.mcp.policy = match value()?.as_str() {
                         "strict" => McpPolicy::Strict,

@@ -1,5 +1,6 @@
 //! The turns, a function each.
 
+mod session;
 mod talk;
 mod tools;
 
@@ -17,16 +18,16 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
         Command::Stream { count, size } => talk::stream(turn, count, size).await?,
         Command::Think(text) => talk::think(turn, text).await?,
         Command::Slow { milliseconds } => talk::slow(turn, milliseconds).await?,
-        Command::History => talk::history(turn, memory).await?,
-        Command::Whoami => talk::whoami(turn).await?,
-        Command::Usage => talk::usage(turn, memory).await?,
-        Command::Plan => talk::plan(turn).await?,
-        Command::Commands => talk::commands(turn).await?,
+        Command::History => session::history(turn, memory).await?,
+        Command::Whoami => session::whoami(turn).await?,
+        Command::Usage => session::usage(turn, memory).await?,
+        Command::Plan => session::plan(turn).await?,
+        Command::Commands => session::commands(turn).await?,
         Command::Title(title) => turn.session().set_title(title).await?,
         Command::Tools(count) => tools::tools(turn, count).await?,
         Command::Permit(count) => tools::permit(turn, count).await?,
-        Command::Write { path, text } => tools::write(turn, &path, text).await?,
-        Command::Read(path) => tools::read(turn, &path).await?,
+        Command::Write { path, text } => tools::write(turn, memory, &path, text).await?,
+        Command::Read(path) => tools::read(turn, memory, &path).await?,
         Command::Run(line) => tools::run(turn, &line).await?,
         Command::Mcp { tool, args } => tools::mcp(turn, &tool, &args).await?,
         Command::Ask => talk::ask(turn).await?,
@@ -38,6 +39,13 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
         Command::Requests => return Ok(StopReason::MaxTurnRequests),
         Command::Fail(text) => return Err(Error::internal(text)),
         Command::Panic => panic!("asked to panic"),
+        Command::Mode(mode) => tools::mode(turn, &mode).await?,
+        Command::Notice(text) => session::notice(turn, text).await?,
+        Command::Compact => session::compact(turn).await?,
+        Command::Expire => return Err(session::expired()),
+        Command::Child(text) => session::child(turn, text).await?,
+        Command::Print(text) => tools::print(turn, &text).await?,
+        Command::Image => session::image(turn).await?,
         Command::Talk(text) => talk::echo(turn, &text).await?,
     }
     Ok(StopReason::EndTurn)

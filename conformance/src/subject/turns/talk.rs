@@ -1,16 +1,11 @@
-//! Turns without tools: text, reasoning, what is known about the session.
+//! Turns that only talk: text, reasoning, a question.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use accord_agent::protocol::v1::{
-    AvailableCommandsUpdate, Cost, ElicitationSchema, IntegerPropertySchema, Plan, PlanEntry,
-    PlanEntryPriority, PlanEntryStatus, StringPropertySchema, UsageUpdate,
-};
+use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
 use accord_agent::runtime::Turn;
 use accord_agent::{Error, Filled};
-
-use crate::subject::backend::{self, Memory};
 
 /// How long a slow turn waits between two words.
 const BEAT: Duration = Duration::from_millis(50);
@@ -48,43 +43,6 @@ pub(super) async fn slow(turn: &Turn, milliseconds: u64) -> Result<(), Error> {
         turn.or_cancelled(tokio::time::sleep(BEAT)).await?;
     }
     Ok(())
-}
-
-pub(super) async fn history(turn: &Turn, memory: &Memory) -> Result<(), Error> {
-    let told = {
-        let turns = memory.turns();
-        let lines = turns.iter().enumerate().map(|(number, said)| format!("\n{}. {said}", number + 1));
-        format!("{} turns{}", turns.len(), lines.collect::<String>())
-    };
-    turn.say(told).await
-}
-
-pub(super) async fn whoami(turn: &Turn) -> Result<(), Error> {
-    let choice = turn.choice();
-    let route = choice.route.as_ref();
-    let (provider, model) = route.map_or(("none", "none"), |route| (&*route.provider, &*route.model));
-    let effort = choice.effort.as_deref().unwrap_or("none");
-    let mode = choice.mode.as_ref().map_or("none", |mode| mode.as_str());
-    turn.say(format!("provider={provider} model={model} effort={effort} mode={mode}")).await
-}
-
-pub(super) async fn usage(turn: &Turn, memory: &Memory) -> Result<(), Error> {
-    let used = 1000 + 100 * memory.turns().len() as u64;
-    turn.update(UsageUpdate::new(used, 200_000_u64).cost(Cost::new(0.25, "USD"))).await
-}
-
-pub(super) async fn plan(turn: &Turn) -> Result<(), Error> {
-    use PlanEntryStatus::{Completed, InProgress, Pending};
-    for statuses in [[InProgress, Pending], [Completed, InProgress], [Completed, Completed]] {
-        let entries = ["Look around", "Do it"].into_iter().zip(statuses);
-        let entries = entries.map(|(what, status)| PlanEntry::new(what, PlanEntryPriority::Medium, status));
-        turn.update(Plan::new(entries.collect::<Vec<_>>())).await?;
-    }
-    Ok(())
-}
-
-pub(super) async fn commands(turn: &Turn) -> Result<(), Error> {
-    turn.update(AvailableCommandsUpdate::new(backend::commands())).await
 }
 
 /// A form, where the client has forms.

@@ -12,6 +12,7 @@ use accord_agent::{ClientError, Command, Decision, Error, Question};
 use serde_json::json;
 use tokio::process;
 
+use crate::subject::backend::Memory;
 use crate::subject::catalogue::AUTO;
 
 /// About how much text the diff of a `tools` turn holds.
@@ -118,10 +119,10 @@ pub(super) async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) async fn write(turn: &Turn, path: &str, text: String) -> Result<(), Error> {
+pub(super) async fn write(turn: &Turn, memory: &Memory, path: &str, text: String) -> Result<(), Error> {
     let input = json!({"path": path, "text": text});
     let call = call("write", format!("Write {path}"), ToolKind::Edit, &input)?;
-    let Some(full) = inside(turn.cwd(), path) else {
+    let Some(full) = inside(&memory.roots, path) else {
         let tool = Tool::announce(turn, call).await?;
         return tool.fail("the path is outside the session's directory").await;
     };
@@ -152,10 +153,10 @@ pub(super) async fn write(turn: &Turn, path: &str, text: String) -> Result<(), E
     }
 }
 
-pub(super) async fn read(turn: &Turn, path: &str) -> Result<(), Error> {
+pub(super) async fn read(turn: &Turn, memory: &Memory, path: &str) -> Result<(), Error> {
     let call = call("read", format!("Read {path}"), ToolKind::Read, &json!({"path": path}))?;
     let tool = Tool::announce(turn, call).await?;
-    let Some(full) = inside(turn.cwd(), path) else {
+    let Some(full) = inside(&memory.roots, path) else {
         return tool.fail("the path is outside the session's directory").await;
     };
     tool.update(tool.news().status(ToolCallStatus::InProgress)).await?;
@@ -202,6 +203,28 @@ pub(super) async fn mcp(turn: &Turn, tool: &str, args: &str) -> Result<(), Error
         Err(None) => Err(Error::cancelled()),
         Err(Some(error)) => announced.fail(&error.to_string()).await,
     }
+}
+
+/// Switches the session's mode, as a model would that has made its plan.
+pub(super) async fn mode(turn: &Turn, mode: &str) -> Result<(), Error> {
+    let call =
+        call("switch_mode", format!("Switch to {mode}"), ToolKind::SwitchMode, &json!({"mode": mode}))?;
+    let tool = Tool::announce(turn, call).await?;
+    if !tool.may_run(&format!("mode {mode}")).await? {
+        return Ok(());
+    }
+    match turn.session().set_option("mode", mode).await {
+        Ok(()) => tool.complete(vec![], json!({"mode": mode})).await,
+        Err(error) => tool.fail(&error.message).await,
+    }
+}
+
+/// Writes to the process's own stdout, and has a child do it, as careless tools do.
+pub(super) async fn print(turn: &Turn, text: &str) -> Result<(), Error> {
+    crate::say::out(&format!("{text}\n"));
+    let printed = process::Command::new("echo").arg(text).stdin(Stdio::null()).status().await;
+    let told = if printed.is_ok_and(|status| status.success()) { "printed" } else { "not printed" };
+    turn.say(told).await
 }
 
 /// A command line for the shell: in the client's terminal if it has any, else here.
@@ -289,12 +312,14 @@ fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::write(path, text)
 }
 
-/// The path, if it is inside the directory, links resolved as far as there is something to resolve.
-fn inside(cwd: &Path, path: &str) -> Option<PathBuf> {
+/// The path, if it is inside one of the session's directories, links resolved as far as there is something to resolve.
+/// A relative one starts at the first of them.
+fn inside(roots: &[PathBuf], path: &str) -> Option<PathBuf> {
     if path.is_empty() || Path::new(path).components().any(|part| part == Component::ParentDir) {
         return None;
     }
-    let full = cwd.join(path);
+    let full = roots.first()?.join(path);
     let physical = full.ancestors().find_map(|above| above.canonicalize().ok())?;
-    (full.starts_with(cwd) && physical.starts_with(cwd)).then_some(full)
+    let held = |root: &PathBuf| full.starts_with(root) && physical.starts_with(root);
+    roots.iter().any(held).then_some(full)
 }
