@@ -8,6 +8,7 @@ mod coverage;
 mod schema;
 mod test;
 mod tidy;
+mod vendor;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,12 @@ const CHORES: &[Chore] = &[
         run: coverage::run,
     },
     Chore { name: "tidy", arguments: "", purpose: "the habits of docs/style.md, as a check", run: tidy::run },
+    Chore {
+        name: "vendor",
+        arguments: "",
+        purpose: "accord-protocol alone in an empty folder",
+        run: vendor::run,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -15,6 +15,3 @@ mod places;
 mod registry;
 #[path = "types/schema.rs"]
 mod schema;
-#[cfg(feature = "schemars")]
-#[path = "types/validation.rs"]
-mod validation;

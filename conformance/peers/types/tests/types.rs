@@ -11,3 +11,5 @@ mod generate;
 mod mutate;
 #[path = "types/registry.rs"]
 mod registry;
+#[path = "types/validation.rs"]
+mod validation;

@@ -8,12 +8,6 @@ macro_rules! registry {
         /// The types there are.
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name),)+];
 
-        /// Makes the schema of every type.
-        #[cfg(feature = "schemars")]
-        pub(crate) fn describe(generator: &mut schemars::SchemaGenerator) {
-            $(generator.subschema_for::<v1::$name>();)+
-        }
-
         /// Reads a value as the type of that name and writes it again.
         pub(crate) fn again(name: &str, value: &Value) -> Result<Value, serde_json::Error> {
             match name {

@@ -24,7 +24,7 @@ const MESSAGES: [&str; 9] = [
 ];
 
 /// The copy of the official schema in the workspace; a copy of the crate alone has none.
-pub(crate) fn official() -> Option<Value> {
+fn official() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/schema/v1/schema.json");
     let Ok(text) = fs::read_to_string(&file) else {
         println!("skipped: {} is not there", file.display());

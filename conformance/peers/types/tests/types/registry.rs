@@ -18,6 +18,11 @@ macro_rules! registry {
         pub(crate) const TYPES: &[(&str, Again, Again)] = &[$(
             (stringify!($name), again::<accord_protocol::v1::$name>, again::<agent_client_protocol_schema::v1::$name>),
         )+];
+
+        /// Makes the schema of every type of ours.
+        pub(crate) fn describe(generator: &mut schemars::SchemaGenerator) {
+            $(generator.subschema_for::<accord_protocol::v1::$name>();)+
+        }
     };
 }
 
@@ -54,7 +59,7 @@ registry! {
     SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption,
     SessionConfigSelectOptions, SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionInfo,
     SessionInfoUpdate, SessionListCapabilities, SessionMessage, SessionMessageChunk, SessionMode,
-    SessionModeId, SessionModeState, SessionNotification, SessionReference, SessionResumeCapabilities,
+    SessionModeId, SessionModeState, SessionNotification, SessionResumeCapabilities,
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionUpdate, SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse, StateUpdate,
