@@ -67,7 +67,6 @@ mod commands;
 mod cut;
 mod grants;
 mod history;
-mod outlet;
 mod park;
 mod permission;
 mod plan;
@@ -88,10 +87,10 @@ pub use approval::{Approval, ApprovalCallback, ApprovalRequest, ApprovalSlot, De
 pub use backend::OpenSession;
 pub use callbacks::Callbacks;
 pub use cancel::{Cancel, CancelHook};
-pub use outlet::MountedTool;
 pub use prompt::{Part, Prompt};
 pub use sessions::{Opening, SessionState, Sessions, SessionsError};
 pub use tools::{Limits, Look, ToolResult, ToolTable};
+pub use wire::MountedTool;
 
 use backend::Logins;
 use turn::Turns;

@@ -1,5 +1,6 @@
 //! The tools of the agent: what the model is told of them, and what happens when it calls one.
 
+mod editor;
 mod files;
 mod group;
 mod search;
@@ -13,6 +14,7 @@ use accord_agent::{
 };
 use serde_json::{Value, json};
 
+use editor::Editor;
 use files::Files;
 
 /// The tools of one session.
@@ -47,10 +49,11 @@ impl Toolbox {
     fn result(&self, name: &str, arguments: &Value, callbacks: &Callbacks) -> ToolResult {
         let text = |name: &str| arguments[name].as_str();
         let missing = |name: &str| ToolResult::failed(format!("the argument {name} is missing"));
+        let editor = &Editor(callbacks);
         match name {
             "read_file" => {
                 let Some(path) = text("path").or_else(|| text("input")) else { return missing("path") };
-                told(self.files.read(path, arguments["line"].as_u64(), arguments["limit"].as_u64()))
+                told(self.files.read(path, arguments["line"].as_u64(), arguments["limit"].as_u64(), editor))
             }
             "list_files" => told(self.files.list(text("path").unwrap_or("."))),
             "search_files" => {
@@ -61,7 +64,7 @@ impl Toolbox {
                 let (Some(path), Some(content)) = (text("path"), text("content")) else {
                     return missing("path or content");
                 };
-                self.guarded(name, arguments, path, || told(self.files.write(path, content)))
+                self.guarded(name, arguments, path, || told(self.files.write(path, content, editor)))
             }
             "patch" => {
                 let (Some(path), Some(old), Some(new)) =
@@ -70,7 +73,7 @@ impl Toolbox {
                     return missing("path, old_string or new_string");
                 };
                 let all = arguments["replace_all"] == true;
-                self.guarded(name, arguments, path, || told(self.files.patch(path, old, new, all)))
+                self.guarded(name, arguments, path, || told(self.files.patch(path, old, new, all, editor)))
             }
             "shell" => {
                 let Some(command) = text("command").or_else(|| text("input")) else {

@@ -85,7 +85,7 @@ impl<A: BlockingAgent> Backend for Blocking<A> {
         let task = Task {
             blocks: turn.blocks().to_vec(),
             choice: turn.choice().clone(),
-            outlet: Arc::new(Wire::new(turn.clone())),
+            wire: Arc::new(Wire::new(turn.clone())),
         };
         self.turns.run(session.open.clone(), task, turn.cancelled()).await
     }

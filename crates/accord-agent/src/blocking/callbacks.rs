@@ -18,11 +18,11 @@ use super::{
     cancel::Cancel,
     grants::Grants,
     history::Record,
-    outlet::{MountedTool, Outlet},
     permission,
     tools::ToolResult,
+    wire::{MountedTool, Wire},
 };
-use crate::runtime::Route;
+use crate::runtime::{self, Route};
 
 /// What a blocking agent reports with while a turn runs. Clones are the same turn's and may go to other threads.
 ///
@@ -37,7 +37,7 @@ struct Turn {
     bridge: Mutex<Bridge>,
     /// The bridge's end, to be seen while a callback holds the bridge.
     ended: AtomicBool,
-    outlet: Arc<dyn Outlet>,
+    wire: Arc<Wire>,
     cancel: Cancel,
     grants: Arc<Mutex<Grants>>,
     patience: Option<Duration>,
@@ -46,7 +46,7 @@ struct Turn {
 impl Callbacks {
     pub(super) fn new(
         bridge: Bridge,
-        outlet: Arc<dyn Outlet>,
+        wire: Arc<Wire>,
         cancel: Cancel,
         grants: Arc<Mutex<Grants>>,
         patience: Option<Duration>,
@@ -55,7 +55,7 @@ impl Callbacks {
             turn: Arc::new(Turn {
                 bridge: Mutex::new(bridge),
                 ended: AtomicBool::new(false),
-                outlet,
+                wire,
                 cancel,
                 grants,
                 patience,
@@ -137,12 +137,12 @@ impl Callbacks {
             }
             let question = bridge.ask(request);
             if let Some(before) = question.before {
-                self.turn.outlet.update(before);
+                self.turn.wire.update(before);
             }
             question.call
         };
         let id = call.tool_call_id.clone();
-        let asked = self.turn.outlet.ask(call, permission::options(request), self.turn.patience);
+        let asked = self.turn.wire.ask(call, permission::options(request), self.turn.patience);
         let (mut approval, memory) = permission::verdict(request, &asked);
         if self.turn.cancel.is_set() {
             // An answer that crossed the cancel allows nothing.
@@ -157,7 +157,7 @@ impl Callbacks {
         if approval != Approval::Deny(Denial::Cancelled) {
             let grant = self.grants().remember(request, approval, memory);
             if let Some(grant) = grant {
-                self.turn.outlet.record(&Record::Grant(grant));
+                self.turn.wire.record(&Record::Grant(grant));
             }
         }
         approval
@@ -165,7 +165,7 @@ impl Callbacks {
 
     /// The tools of the MCP servers that the client mounted in this session.
     pub fn mounted_tools(&self) -> Vec<MountedTool> {
-        self.turn.outlet.tools()
+        self.turn.wire.tools()
     }
 
     /// Runs one of [`mounted_tools`](Self::mounted_tools), and waits for its result; a cancel ends the wait.
@@ -173,7 +173,22 @@ impl Callbacks {
         if self.bridge().is_over() {
             return ToolResult::failed("the turn is over");
         }
-        self.turn.outlet.call_tool(name, arguments.into())
+        self.turn.wire.call_tool(name, arguments.into())
+    }
+
+    /// Waits on this thread for what else the turn can do and is asynchronous: the client's files, terminals and forms.
+    ///
+    /// ```
+    /// # use accord_agent::blocking::Callbacks;
+    /// /// The file as the user sees it, unsaved changes included, where the client shows it.
+    /// fn shown(callbacks: &Callbacks, path: &std::path::Path) -> Option<String> {
+    ///     callbacks.wait(|turn| async move { turn.client().read_text_file(path).await.ok() })?
+    /// }
+    /// ```
+    ///
+    /// Returns `None` once the turn is over.
+    pub fn wait<T, F: Future<Output = T>>(&self, ask: impl FnOnce(runtime::Turn) -> F) -> Option<T> {
+        if self.has_ended() { None } else { self.turn.wire.wait(ask) }
     }
 
     /// Whether the turn is cancelled.
@@ -192,11 +207,11 @@ impl Callbacks {
     }
 
     pub(super) fn record(&self, record: &Record) {
-        self.turn.outlet.record(record);
+        self.turn.wire.record(record);
     }
 
     pub(super) fn choose_model(&self, model: &Route) -> Result<(), Failure> {
-        self.turn.outlet.choose_model(model)
+        self.turn.wire.choose_model(model)
     }
 
     /// Whether the turn has ended on the wire; waits for no callback that is under way.
@@ -225,7 +240,7 @@ impl Callbacks {
 
     fn send(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
         for update in updates {
-            self.turn.outlet.update(update);
+            self.turn.wire.update(update);
         }
     }
 

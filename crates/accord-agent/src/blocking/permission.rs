@@ -6,7 +6,7 @@ use super::{
     approval::{Approval, ApprovalRequest, Denial},
     cut::line,
     grants::Memory,
-    outlet::Asked,
+    wire::Asked,
 };
 
 const ALLOW: &str = "allow";

@@ -21,10 +21,10 @@ use super::{
     commands::{Offers, Place},
     cut::line,
     history::Record,
-    outlet::Outlet,
     prompt::{self, Prompt},
     sessions::Open,
     tools::{Limits, Renderer, ToolTable},
+    wire::Wire,
     workers::{JobLost, Seat, Workers},
 };
 use crate::runtime::Choice;
@@ -48,7 +48,7 @@ pub(super) struct Turns<A: BlockingAgent> {
 pub(super) struct Task {
     pub(super) blocks: Vec<ContentBlock>,
     pub(super) choice: Choice,
-    pub(super) outlet: Arc<dyn Outlet>,
+    pub(super) wire: Arc<Wire>,
 }
 
 impl<A: BlockingAgent> Turns<A> {
@@ -79,10 +79,10 @@ impl<A: BlockingAgent> Turns<A> {
             limits: self.limits,
             cwd: open.facts().cwd.clone(),
         });
-        let outlet = task.outlet.clone();
+        let wire = task.wire.clone();
         let callbacks =
-            Callbacks::new(bridge, outlet.clone(), cancel.clone(), open.grants.clone(), self.patience);
-        let fence = Fence { callbacks: callbacks.clone(), outlet, seat: seat.clone() };
+            Callbacks::new(bridge, wire.clone(), cancel.clone(), open.grants.clone(), self.patience);
+        let fence = Fence { callbacks: callbacks.clone(), wire, seat: seat.clone() };
         let (turns, work) = (self.clone(), open.work());
         let mut done = seat.run(move || {
             let ended = turns.on_thread(&open, task, &callbacks);
@@ -188,7 +188,7 @@ impl<A: BlockingAgent> Turns<A> {
 /// Closes the turn for good, also when nobody waits for it any more.
 struct Fence {
     callbacks: Callbacks,
-    outlet: Arc<dyn Outlet>,
+    wire: Arc<Wire>,
     seat: Seat,
 }
 
@@ -199,7 +199,7 @@ impl Drop for Fence {
         }
         // In this order: a callback that waits for the client holds what `end` needs.
         self.callbacks.cancel().set();
-        self.outlet.shut();
+        self.wire.shut();
         self.callbacks.end(None, "cancelled");
         self.seat.free();
     }

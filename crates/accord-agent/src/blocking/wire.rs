@@ -1,29 +1,48 @@
-//! The outlet of a turn of the runtime: from the turn's threads to the session's chain and to the client.
+//! A turn of the runtime as its threads use it: from there to the session's chain and to the client.
 
 use std::time::Duration;
 
-use accord_protocol::v1::{PermissionOption, SessionUpdate, ToolCallUpdate};
+use accord_protocol::v1::{PermissionOption, PermissionOptionId, SessionUpdate, ToolCallUpdate};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    agent::Failure,
-    history::Record,
-    outlet::{Asked, MountedTool, Outlet},
-    park::block_on,
-    tools::ToolResult,
-};
+use super::{agent::Failure, history::Record, park::block_on, tools::ToolResult};
 use crate::{
     permission::{Decision, Question},
     runtime::{MODEL, Route, Turn},
 };
 
-/// A turn of the runtime, for threads that block.
+/// A turn of the runtime, for threads that block. Every call blocks until it is done, and gives up once this is shut.
 pub(super) struct Wire {
     turn: Turn,
     runtime: Handle,
     shut: CancellationToken,
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Asked {
+    /// One of the options.
+    Chosen(PermissionOptionId),
+    /// The turn is cancelled, or the client dismissed the question.
+    Cancelled,
+    /// Nobody answered in time.
+    TimedOut,
+    /// No answer that can be used.
+    Failed,
+}
+
+/// A tool of an MCP server that is mounted in the session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MountedTool {
+    /// The name to call it by, unique in the session.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub parameters: Value,
 }
 
 impl Wire {
@@ -32,21 +51,26 @@ impl Wire {
         Self { turn, runtime: Handle::current(), shut: CancellationToken::new() }
     }
 
-    /// Waits for `future`; `None` once the outlet is shut.
-    fn wait<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        block_on(&self.runtime, self.shut.run_until_cancelled(future))
+    /// Waits for what `ask` makes of the turn; `None` once this is shut.
+    pub(super) fn wait<T, F: Future<Output = T>>(&self, ask: impl FnOnce(Turn) -> F) -> Option<T> {
+        block_on(&self.runtime, self.shut.run_until_cancelled(ask(self.turn.clone())))
     }
-}
 
-impl Outlet for Wire {
-    fn update(&self, update: SessionUpdate) {
+    /// Sends an update, after those sent before it; waits while the client is slow.
+    pub(super) fn update(&self, update: SessionUpdate) {
         // Over, or the client is gone: then there is nobody to tell, and the turn's cancel says so.
-        let _ = self.wait(self.turn.update(update));
+        let _ = self.wait(|turn| async move { turn.update(update).await });
     }
 
-    fn ask(&self, call: ToolCallUpdate, options: Vec<PermissionOption>, patience: Option<Duration>) -> Asked {
-        let asked = self.turn.ask(Question::new(call).options(options));
-        let answer = self.wait(async {
+    /// Puts a question to the client, for at most `patience`.
+    pub(super) fn ask(
+        &self,
+        call: ToolCallUpdate,
+        options: Vec<PermissionOption>,
+        patience: Option<Duration>,
+    ) -> Asked {
+        let answer = self.wait(|turn| async move {
+            let asked = turn.ask(Question::new(call).options(options));
             match patience {
                 Some(patience) => tokio::time::timeout(patience, asked).await,
                 None => Ok(asked.await),
@@ -62,30 +86,35 @@ impl Outlet for Wire {
         }
     }
 
-    fn record(&self, record: &Record) {
-        if !matches!(self.wait(self.turn.record(record)), Some(Ok(()))) {
+    /// Stores a record; it is durable with the turn's end.
+    pub(super) fn record(&self, record: &Record) {
+        if !matches!(self.wait(|turn| async move { turn.record(record).await }), Some(Ok(()))) {
             tracing::warn!("something of a turn could not be stored");
         }
     }
 
-    fn choose_model(&self, model: &Route) -> Result<(), Failure> {
-        let chosen = self.wait(self.turn.session().set_option(MODEL, model.to_string()));
-        match chosen {
+    /// Chooses the model of the turns to come.
+    pub(super) fn choose_model(&self, model: &Route) -> Result<(), Failure> {
+        let value = model.to_string();
+        match self.wait(|turn| async move { turn.session().set_option(MODEL, value).await }) {
             Some(Ok(())) => Ok(()),
             Some(Err(error)) => Err(Failure::Invalid(error.message)),
             None => Err(Failure::failed("the turn is over")),
         }
     }
 
-    fn tools(&self) -> Vec<MountedTool> {
+    /// The tools of the session's MCP servers.
+    pub(super) fn tools(&self) -> Vec<MountedTool> {
         Vec::new()
     }
 
-    fn call_tool(&self, name: &str, _: Value) -> ToolResult {
+    /// Runs one of them.
+    pub(super) fn call_tool(&self, name: &str, _: Value) -> ToolResult {
         ToolResult::failed(format!("there is no tool {name}"))
     }
 
-    fn shut(&self) {
+    /// Gives up whatever still waits, and lets nothing through from here on.
+    pub(super) fn shut(&self) {
         self.shut.cancel();
     }
 }

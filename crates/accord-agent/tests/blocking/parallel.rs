@@ -24,9 +24,14 @@ async fn sixty_four_sessions_share_eight_threads() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let agent = Puppet::new({
         let (running, most) = (running.clone(), most.clone());
+        let together = std::sync::Barrier::new(THREADS);
         move |_, prompt, callbacks| {
             let now = running.fetch_add(1, Ordering::SeqCst) + 1;
             most.fetch_max(now, Ordering::SeqCst);
+            if (0..THREADS).any(|number| prompt.text() == format!("0.{number}")) {
+                // So many run at once, or nobody goes on.
+                together.wait();
+            }
             for number in 0..20 {
                 callbacks.text(&format!("{} {number};", prompt.text()));
                 callbacks.tool_started("read_file", json!({ "path": number.to_string() }));
@@ -75,7 +80,7 @@ async fn sixty_four_sessions_share_eight_threads() {
             assert_eq!(said(&wire.updates(session)), expected, "session {number}");
         }
     }
-    assert_eq!(most.load(Ordering::SeqCst), THREADS, "all threads are used, and no more");
+    assert_eq!(most.load(Ordering::SeqCst), THREADS, "no more than there are threads");
     wire.close().await;
 }
 

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::editor::Editor;
+
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
 /// The most entries of a directory that are listed.
@@ -24,6 +26,8 @@ pub(crate) enum Refused {
     Outside(String),
     #[error("{0}: {1}")]
     Io(String, io::Error),
+    #[error("{0}: {1}")]
+    Editor(String, String),
     #[error("{0} is too large")]
     TooLarge(String),
     #[error("{0} is no text file")]
@@ -70,8 +74,14 @@ impl Files {
     }
 
     /// The text of a file, or `limit` lines from `line` on (counted from 1).
-    pub(crate) fn read(&self, path: &str, line: Option<u64>, limit: Option<u64>) -> Result<String, Refused> {
-        let text = self.text(path)?;
+    pub(crate) fn read(
+        &self,
+        path: &str,
+        line: Option<u64>,
+        limit: Option<u64>,
+        editor: &Editor<'_>,
+    ) -> Result<String, Refused> {
+        let text = self.seen(path, editor)?;
         if line.is_none() && limit.is_none() {
             return Ok(text);
         }
@@ -80,23 +90,41 @@ impl Files {
         Ok(text.split_inclusive('\n').skip(skip).take(most).collect())
     }
 
-    pub(crate) fn write(&self, path: &str, content: &str) -> Result<String, Refused> {
-        let file = self.resolve(path)?;
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(|error| Refused::Io(path.to_owned(), error))?;
-        }
-        fs::write(&file, content).map_err(|error| Refused::Io(path.to_owned(), error))?;
+    pub(crate) fn write(&self, path: &str, content: &str, editor: &Editor<'_>) -> Result<String, Refused> {
+        self.put(path, content, editor)?;
         Ok(format!("Wrote {} bytes to {path}.", content.len()))
     }
 
-    pub(crate) fn patch(&self, path: &str, old: &str, new: &str, all: bool) -> Result<String, Refused> {
-        let text = self.text(path)?;
+    fn put(&self, path: &str, content: &str, editor: &Editor<'_>) -> Result<(), Refused> {
+        let file = self.resolve(path)?;
+        if let Some(written) = editor.write(&file, content) {
+            return written;
+        }
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(|error| Refused::Io(path.to_owned(), error))?;
+        }
+        fs::write(&file, content).map_err(|error| Refused::Io(path.to_owned(), error))
+    }
+
+    /// The text of a file as the user sees it.
+    fn seen(&self, path: &str, editor: &Editor<'_>) -> Result<String, Refused> {
+        editor.read(&self.resolve(path)?).unwrap_or_else(|| self.text(path))
+    }
+
+    pub(crate) fn patch(
+        &self,
+        path: &str,
+        old: &str,
+        new: &str,
+        all: bool,
+        editor: &Editor<'_>,
+    ) -> Result<String, Refused> {
+        let text = self.seen(path, editor)?;
         let found = if old.is_empty() { 0 } else { text.matches(old).count() };
         if found == 0 || (found > 1 && !all) {
             return Err(Refused::NotOnce { path: path.to_owned(), found });
         }
-        let file = self.resolve(path)?;
-        fs::write(&file, text.replace(old, new)).map_err(|error| Refused::Io(path.to_owned(), error))?;
+        self.put(path, &text.replace(old, new), editor)?;
         Ok(format!("Replaced {found} in {path}."))
     }
 

@@ -1,12 +1,40 @@
 //! A command and everything it has started: on Unix a process group, elsewhere the command alone.
 
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 
 /// Something to be killed whole.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
+}
+
+/// Kills a group should this process end first, however it ends: a helper outside the group waits at a pipe of which
+/// only this process has the other end.
+pub(super) struct Lifeline(Option<Child>);
+
+impl Lifeline {
+    pub(super) fn to(child: &Child) -> Self {
+        if cfg!(not(unix)) {
+            return Self(None);
+        }
+        let mut helper = Command::new("sh");
+        helper.args(["-c", "read -r _; kill -9 \"-$0\""]).arg(child.id().to_string());
+        helper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        lead(&mut helper);
+        // Without a helper a command that outlives a killed agent goes on; it is no reason not to run it.
+        Self(helper.spawn().ok())
+    }
+}
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        if let Some(helper) = &mut self.0 {
+            // Before its pipe is closed: the number it would kill may soon be somebody else's.
+            let _ = helper.kill();
+            let _ = helper.wait();
+        }
+    }
 }
 
 /// Lets `command` lead a group of its own.

@@ -13,7 +13,7 @@ use std::{
 use accord_agent::blocking::{Callbacks, ToolResult};
 use serde_json::json;
 
-use super::group::{self, Group};
+use super::group::{self, Group, Lifeline};
 
 /// How long a command may run when the model does not say.
 const TIMEOUT: u64 = 120;
@@ -29,6 +29,7 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
         Err(error) => return ToolResult::failed(format!("the command cannot be started: {error}")),
     };
     let group = Group::of(&child);
+    let _lifeline = Lifeline::to(&child);
     let reach = callbacks.cancel().on_cancel({
         let group = group.clone();
         move || group.kill()

@@ -51,6 +51,17 @@ impl Agent {
     }
 
     pub(crate) fn start(command: &mut Command) -> Self {
+        Self::start_with(command, json!({}))
+    }
+
+    /// Starts the agent for a client with these capabilities.
+    pub(crate) fn start_with(command: &mut Command, capabilities: Value) -> Self {
+        let mut agent = Self::spawn(command);
+        agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": capabilities }));
+        agent
+    }
+
+    fn spawn(command: &mut Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the agent starts");
         let stdout = child.stdout.take().expect("a pipe");
@@ -65,9 +76,13 @@ impl Agent {
             }
         });
         let stdin = child.stdin.take();
-        let mut agent = Self { child, stdin, lines, next: 0, come: VecDeque::new() };
-        agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }));
-        agent
+        Self { child, stdin, lines, next: 0, come: VecDeque::new() }
+    }
+
+    /// Kills the agent where it stands.
+    #[cfg(unix)]
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("it runs");
     }
 
     pub(crate) fn line(&mut self, line: &Value) {

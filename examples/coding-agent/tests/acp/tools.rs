@@ -4,7 +4,7 @@ use std::{fs, io::Read};
 
 use serde_json::json;
 
-use super::harness::{Agent, folder, of, said};
+use super::harness::{Agent, folder, of, program, said};
 
 // H6, H7, H12
 #[test]
@@ -60,29 +60,99 @@ fn nothing_outside_the_sessions_directory_is_touched() {
     agent.end();
 }
 
+/// Starts a command that holds a pipe open, with a grandchild that does too, until both are gone; returns the other end.
+#[cfg(unix)]
+fn hold_a_pipe(agent: &mut Agent, session: &str, project: &std::path::Path) -> (i64, fs::File) {
+    let pipe = project.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let id = agent.start_text(session, "run exec 3> pipe; (sleep 3600 & echo ready; wait) & wait");
+    let question = agent.take(|frame| frame["method"] == "session/request_permission");
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
+    agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
+    let held = fs::File::open(&pipe).expect("the command opens the other end");
+    agent.take(|frame| frame["params"]["update"]["content"].to_string().contains("ready"));
+    (id, held)
+}
+
 // H9
 #[cfg(unix)]
 #[test]
 fn a_cancel_kills_the_command_and_all_it_started() {
     let (state, project) = (folder(), folder());
-    let pipe = project.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
     let mut agent = Agent::scripted(state.path());
     let session = agent.session(project.path());
-    // The shell and its grandchild hold the pipe open as long as they live.
-    let id = agent.start_text(&session, "run exec 3> pipe; (sleep 3600 & echo ready; wait) & wait");
-    let question = agent.take(|frame| frame["method"] == "session/request_permission");
-    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
-    agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
-    let mut held = fs::File::open(&pipe).expect("the command opens the other end");
-    agent.take(|frame| frame["params"]["update"]["content"].to_string().contains("ready"));
+    let (id, mut held) = hold_a_pipe(&mut agent, &session, project.path());
     agent.cancel(&session);
     assert_eq!(agent.response(id)["result"]["stopReason"], "cancelled");
     assert_eq!(held.read(&mut [0; 1]).expect("a pipe"), 0, "nobody holds it any more");
     let updates = agent.updates(&session);
     assert_eq!(of(&updates, "tool_call_update").last().expect("an end")["status"], "failed");
     assert_eq!(said(&agent.prompt(&session, "echo next")), "next");
+    agent.end();
+}
+
+// ACPX-TR-021
+#[cfg(unix)]
+#[test]
+fn a_killed_agent_leaves_no_command_behind() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let (_, mut held) = hold_a_pipe(&mut agent, &session, project.path());
+    agent.kill();
+    assert_eq!(held.read(&mut [0; 1]).expect("a pipe"), 0, "nobody holds it any more");
+}
+
+// ACPX-TR-015
+#[cfg(unix)]
+#[test]
+fn an_agent_whose_client_is_gone_ends_with_its_commands() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let (_, mut held) = hold_a_pipe(&mut agent, &session, project.path());
+    agent.end();
+    assert_eq!(held.read(&mut [0; 1]).expect("a pipe"), 0, "nobody holds it any more");
+}
+
+// H12, B190
+#[test]
+fn files_are_what_the_editor_shows() {
+    let (state, project) = (folder(), folder());
+    let capabilities = json!({ "fs": { "readTextFile": true, "writeTextFile": true } });
+    let mut agent =
+        Agent::start_with(&mut program(state.path(), &[("ACCORD_BACKEND", "scripted")]), capabilities);
+    let session = agent.session(project.path());
+    let path = project.path().canonicalize().expect("it is there").join("a.txt");
+    fs::write(&path, "saved").expect("a file");
+
+    let id = agent.start_text(&session, "read a.txt");
+    let read = agent.take(|frame| frame["method"] == "fs/read_text_file");
+    assert_eq!(read["params"]["path"].as_str(), path.to_str());
+    agent.line(&json!({ "jsonrpc": "2.0", "id": read["id"], "result": { "content": "unsaved" } }));
+    agent.response(id);
+    assert_eq!(said(&agent.updates(&session)), "unsaved");
+
+    let id = agent.start_text(&session, "read a.txt");
+    let read = agent.take(|frame| frame["method"] == "fs/read_text_file");
+    let error = json!({ "code": -32002, "message": "not open" });
+    agent.line(&json!({ "jsonrpc": "2.0", "id": read["id"], "error": error }));
+    agent.response(id);
+    assert_eq!(said(&agent.updates(&session)), "saved", "the disk has what the editor does not know");
+
+    let id = agent.start_text(&session, "write a.txt new");
+    let question = agent.take(|frame| frame["method"] == "session/request_permission");
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
+    agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
+    let write = agent.take(|frame| frame["method"] == "fs/write_text_file");
+    assert_eq!(
+        (&write["params"]["content"], write["params"]["path"].as_str()),
+        (&json!("new"), path.to_str())
+    );
+    agent.line(&json!({ "jsonrpc": "2.0", "id": write["id"], "result": {} }));
+    assert_eq!(agent.response(id)["result"]["stopReason"], "end_turn");
+    assert_eq!(fs::read_to_string(&path).expect("a file"), "saved", "writing is the editor's business");
     agent.end();
 }
 
