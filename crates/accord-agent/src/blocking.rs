@@ -67,6 +67,7 @@ mod commands;
 mod cut;
 mod grants;
 mod history;
+mod mounted;
 mod park;
 mod permission;
 mod plan;
@@ -87,13 +88,13 @@ pub use approval::{Approval, ApprovalCallback, ApprovalRequest, ApprovalSlot, De
 pub use backend::OpenSession;
 pub use callbacks::Callbacks;
 pub use cancel::{Cancel, CancelHook};
+pub use mounted::MountedTool;
 pub use prompt::{Part, Prompt};
 pub use sessions::{Opening, SessionState, Sessions, SessionsError};
 pub use tools::{Limits, Look, ToolResult, ToolTable};
-pub use wire::MountedTool;
 
 use backend::Logins;
-use turn::Turns;
+use turn::{About, Turns};
 use workers::Workers;
 
 use crate::runtime::{self, Projection, Runtime};
@@ -123,11 +124,10 @@ impl<A: BlockingAgent> Blocking<A> {
     /// By default: 8 turns at once, 5 minutes for an answer to a question, 4 seconds to end after a cancel, and an
     /// hour until an unused session is put to rest.
     pub fn builder(agent: A) -> BlockingBuilder<A> {
-        let table = agent.tools();
         let turns = Turns {
+            about: About::of(&agent),
             agent: Arc::new(agent),
             workers: Workers::new(8),
-            table,
             limits: Limits::default(),
             grace: Duration::from_secs(4),
             patience: Some(Duration::from_secs(300)),
@@ -137,7 +137,7 @@ impl<A: BlockingAgent> Blocking<A> {
 
     /// A runtime to be, with the agent's catalogue and for editors; it lacks only a store.
     pub fn runtime(self) -> runtime::Builder<Self> {
-        let catalogue = self.turns.agent.catalogue();
+        let catalogue = self.turns.about.catalogue.clone();
         Runtime::builder(self).catalogue(catalogue).projection(Projection::Live)
     }
 

@@ -174,7 +174,7 @@ async fn act<P: Program>(
         Action::Check => Ok(report(&program.info(), &program.check(&environment), out)?),
         Action::Setup => {
             let mut input = io::stdin().lock();
-            program.setup(&mut environment, &mut Console::new(&mut input, out))?;
+            program.setup(&mut environment, &mut Console::on_stdin(&mut input, out))?;
             Ok(ExitCode::SUCCESS)
         }
         _ => {

@@ -49,7 +49,7 @@ pub(crate) fn ask(environment: &mut Environment, console: &mut Console<'_>) -> R
     if models.is_empty() {
         return Err(SetupError::Refused("at least one model is needed".to_owned()));
     }
-    let key = console.ask("Its key (empty for none, or to keep the one there is)", "")?;
+    let key = console.ask_secret("Its key (empty for none, or to keep the one there is)")?;
     let mut answers = vec![(BASE_URL, url.as_str()), (MODELS, models.as_str())];
     if !key.is_empty() {
         answers.push((KEY, key.as_str()));

@@ -90,7 +90,8 @@ impl Toolbox {
                 ToolResult::ok("The title is set.")
             }
             "sample_edit" => ToolResult::ok("An edit that is only shown.").and_show(sample(self.files.cwd())),
-            other => callbacks.call_tool(other, arguments.clone()),
+            // What other people's tools do is not known: each is asked for by its name.
+            other => self.guarded(other, arguments, other, || callbacks.call_tool(other, arguments.clone())),
         }
     }
 

@@ -15,7 +15,8 @@ use crate::runtime::{Catalogue, Choice};
 
 /// A program that blocks: it holds conversations on whatever thread it is called on.
 ///
-/// Everything here may block; nothing is called on a thread that carries the connection.
+/// Everything here may block; nothing is called on a thread that carries the connection. What it says of itself (`info`,
+/// `catalogue`, `tools`, `accepts`, `commands`) is asked once, when the adapter is made.
 pub trait BlockingAgent: Send + Sync + 'static {
     /// One conversation.
     type Session: BlockingSession;

@@ -42,12 +42,12 @@ impl<A: BlockingAgent> Backend for Blocking<A> {
     type Session = OpenSession<A>;
 
     fn info(&self) -> Implementation {
-        self.turns.agent.info()
+        self.turns.about.info.clone()
     }
 
     fn prompt_capabilities(&self) -> PromptCapabilities {
         // Embedded resources become text, whatever the agent takes.
-        self.turns.agent.accepts().embedded_context(true)
+        self.turns.about.accepts.clone().embedded_context(true)
     }
 
     fn auth(&self) -> Option<&impl Auth> {

@@ -18,9 +18,10 @@ use super::{
     cancel::Cancel,
     grants::Grants,
     history::Record,
+    mounted::{self, MountedTool},
     permission,
     tools::ToolResult,
-    wire::{MountedTool, Wire},
+    wire::Wire,
 };
 use crate::runtime::{self, Route};
 
@@ -125,10 +126,14 @@ impl Callbacks {
         }
         let known = self.grants().verdict(request);
         if let Some(known) = known {
-            if known.is_granted() {
-                self.report(|bridge| bridge.remembered(request));
+            let mut bridge = self.bridge();
+            if bridge.is_over() {
+                return Approval::Deny(Denial::Failed);
             }
-            return if self.bridge().is_over() { Approval::Deny(Denial::Failed) } else { known };
+            if known.is_granted() {
+                self.send(bridge.remembered(request));
+            }
+            return known;
         }
         let call = {
             let mut bridge = self.bridge();
@@ -143,29 +148,26 @@ impl Callbacks {
         };
         let id = call.tool_call_id.clone();
         let asked = self.turn.wire.ask(call, permission::options(request), self.turn.patience);
-        let (mut approval, memory) = permission::verdict(request, &asked);
-        if self.turn.cancel.is_set() {
-            // An answer that crossed the cancel allows nothing.
-            approval = Approval::Deny(Denial::Cancelled);
+        let (approval, memory) = permission::verdict(request, &asked);
+        let mut bridge = self.bridge();
+        // An answer that crossed the cancel or the turn's end allows nothing, and nothing is remembered of it.
+        if bridge.is_over() {
+            return Approval::Deny(Denial::Failed);
         }
-        self.report(|bridge| {
-            if bridge.is_over() {
-                approval = Approval::Deny(Denial::Failed);
-            }
-            bridge.answered(&id, approval.is_granted())
-        });
-        if approval != Approval::Deny(Denial::Cancelled) {
-            let grant = self.grants().remember(request, approval, memory);
-            if let Some(grant) = grant {
-                self.turn.wire.record(&Record::Grant(grant));
-            }
+        if self.turn.cancel.is_set() {
+            return Approval::Deny(Denial::Cancelled);
+        }
+        self.send(bridge.answered(&id, approval.is_granted()));
+        let grant = self.grants().remember(request, approval, memory);
+        if let Some(grant) = grant {
+            self.record(&Record::Grant(grant));
         }
         approval
     }
 
     /// The tools of the MCP servers that the client mounted in this session.
     pub fn mounted_tools(&self) -> Vec<MountedTool> {
-        self.turn.wire.tools()
+        mounted::tools(&self.turn.wire)
     }
 
     /// Runs one of [`mounted_tools`](Self::mounted_tools), and waits for its result; a cancel ends the wait.
@@ -173,7 +175,7 @@ impl Callbacks {
         if self.bridge().is_over() {
             return ToolResult::failed("the turn is over");
         }
-        self.turn.wire.call_tool(name, arguments.into())
+        mounted::call(&self.turn.wire, name, arguments.into())
     }
 
     /// Waits on this thread for what else the turn can do and is asynchronous: the client's files, terminals and forms.

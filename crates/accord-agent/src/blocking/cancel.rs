@@ -75,6 +75,9 @@ impl Cancel {
     ///
     /// The hooks run under the lock, so that the turn's end waits for them: an interrupt can't slip into the next turn.
     pub(super) fn set(&self) {
+        if self.is_set() {
+            return;
+        }
         let mut state = self.state();
         if self.is_set() || state.over {
             return;

@@ -9,7 +9,10 @@ use std::{
 
 use accord_protocol::{
     rpc,
-    v1::{ContentBlock, SessionInfoUpdate, SessionUpdate, StopReason},
+    v1::{
+        AvailableCommand, ContentBlock, Implementation, PromptCapabilities, SessionInfoUpdate, SessionUpdate,
+        StopReason,
+    },
 };
 
 use super::{
@@ -27,21 +30,45 @@ use super::{
     wire::Wire,
     workers::{JobLost, Seat, Workers},
 };
-use crate::runtime::Choice;
+use crate::runtime::{Catalogue, Choice};
 
 /// How long a title made of a prompt is, in characters.
 const TITLE: usize = 60;
 
+/// What a client is told of a panic; what it was about is the log's.
+const PANICKED: &str = "the agent panicked; the session goes on from its last turn";
+
 /// What all turns of an agent share.
 pub(super) struct Turns<A: BlockingAgent> {
     pub(super) agent: Arc<A>,
+    pub(super) about: About,
     pub(super) workers: Workers,
-    pub(super) table: ToolTable,
     pub(super) limits: Limits,
     /// How long an agent may take to end a cancelled turn.
     pub(super) grace: Duration,
     /// How long the user may take to answer.
     pub(super) patience: Option<Duration>,
+}
+
+/// What an agent says of itself, asked once: its methods may block.
+pub(super) struct About {
+    pub(super) info: Implementation,
+    pub(super) accepts: PromptCapabilities,
+    pub(super) catalogue: Catalogue,
+    commands: Vec<AvailableCommand>,
+    table: ToolTable,
+}
+
+impl About {
+    pub(super) fn of(agent: &impl BlockingAgent) -> Self {
+        Self {
+            info: agent.info(),
+            accepts: agent.accepts(),
+            catalogue: agent.catalogue(),
+            commands: agent.commands(),
+            table: agent.tools(),
+        }
+    }
 }
 
 /// What one turn is about.
@@ -75,7 +102,7 @@ impl<A: BlockingAgent> Turns<A> {
 
         let cancel = Cancel::default();
         let bridge = Bridge::new(Renderer {
-            table: self.table.clone(),
+            table: self.about.table.clone(),
             limits: self.limits,
             cwd: open.facts().cwd.clone(),
         });
@@ -93,8 +120,8 @@ impl<A: BlockingAgent> Turns<A> {
         let outcome = tokio::select! {
             outcome = &mut done => outcome,
             () = &mut cancelled => {
-                // Hooks are the agent's code.
-                let _ = tokio::task::spawn_blocking(move || cancel.set()).await;
+                // Hooks are the agent's code: not even they can hold up the answer.
+                tokio::task::spawn_blocking(move || cancel.set());
                 let Ok(outcome) = tokio::time::timeout(self.grace, done).await else {
                     tracing::warn!("a cancelled turn goes on; its thread is left to itself");
                     return Ok(StopReason::Cancelled);
@@ -105,7 +132,7 @@ impl<A: BlockingAgent> Turns<A> {
         drop(fence);
         match outcome {
             Ok(Ok(ended)) => ended.map_err(refused),
-            Ok(Err(JobLost::Panicked)) => Err(panicked()),
+            Ok(Err(JobLost::Panicked)) => Err(rpc::Error::internal(PANICKED)),
             Ok(Err(lost @ JobLost::NoThread)) => Err(rpc::Error::internal(lost.to_string())),
             Err(_) => Err(rpc::Error::internal("the turn's thread is gone")),
         }
@@ -119,7 +146,7 @@ impl<A: BlockingAgent> Turns<A> {
             Ok(Err(failure)) => (Err(failure), None),
             Err(_) => {
                 open.forget_object();
-                (Err(Failure::failed("the agent panicked; the session goes on from its last turn")), None)
+                (Err(Failure::failed(PANICKED)), None)
             }
         };
         let cancelled = callbacks.is_cancelled();
@@ -154,12 +181,18 @@ impl<A: BlockingAgent> Turns<A> {
         task: Task,
         callbacks: &Callbacks,
     ) -> Result<Reply, Failure> {
+        let _reach = session.interrupter().map(|interrupt| callbacks.cancel().on_cancel(move || interrupt()));
+        let _asked = session.approvals().cloned().map(|slot| {
+            let callbacks = callbacks.clone();
+            let ask: ApprovalCallback = Arc::new(move |request| callbacks.approve(request));
+            slot.install(ask)
+        });
         let facts = open.facts().clone();
         let offers = self.offers(&facts);
         let text = prompt::only_text(&task.blocks);
         if let Some(command) = text.as_deref().and_then(|text| offers.command(text)) {
-            let info = self.agent.info();
-            let mut place = Place { session, callbacks, offers: &offers, info: &info, choice: &facts.choice };
+            let info = &self.about.info;
+            let mut place = Place { session, callbacks, offers: &offers, info, choice: &facts.choice };
             return command.carry_out(&mut place).map(Reply::text);
         }
         let roots: Vec<_> = std::iter::once(facts.cwd).chain(facts.additional_directories).collect();
@@ -171,17 +204,12 @@ impl<A: BlockingAgent> Turns<A> {
                 callbacks.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
             }
         }
-        let _reach = session.interrupter().map(|interrupt| callbacks.cancel().on_cancel(move || interrupt()));
-        let _asked = session.approvals().cloned().map(|slot| {
-            let callbacks = callbacks.clone();
-            let ask: ApprovalCallback = Arc::new(move |request| callbacks.approve(request));
-            slot.install(ask)
-        });
         session.run(&prompt, callbacks)
     }
 
     pub(super) fn offers(&self, facts: &super::sessions::Facts) -> Offers {
-        Offers { compacts: facts.compacts, catalogue: self.agent.catalogue(), own: self.agent.commands() }
+        let About { catalogue, commands, .. } = &self.about;
+        Offers { compacts: facts.compacts, catalogue: catalogue.clone(), own: commands.clone() }
     }
 }
 
@@ -194,14 +222,23 @@ struct Fence {
 
 impl Drop for Fence {
     fn drop(&mut self) {
+        // From here on nothing gets through, and whoever waits for the client goes on: a question of a thread that the
+        // agent left running is withdrawn.
+        self.wire.shut();
         if self.callbacks.has_ended() {
             return;
         }
-        // In this order: a callback that waits for the client holds what `end` needs.
-        self.callbacks.cancel().set();
-        self.wire.shut();
-        self.callbacks.end(None, "cancelled");
         self.seat.free();
+        let callbacks = self.callbacks.clone();
+        let end = move || {
+            callbacks.cancel().set();
+            callbacks.end(None, "cancelled");
+        };
+        // Hooks and callbacks under way are the agent's code; this may be a thread that carries the connection.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(end)),
+            Err(_) => end(),
+        }
     }
 }
 
@@ -212,10 +249,6 @@ pub(super) fn refused(failure: Failure) -> rpc::Error {
         Failure::Invalid(why) => rpc::Error::new(rpc::ErrorCode::INVALID_PARAMS, why),
         Failure::Failed(why) => rpc::Error::internal(why),
     }
-}
-
-fn panicked() -> rpc::Error {
-    rpc::Error::internal("the agent panicked; the session goes on from its last turn")
 }
 
 fn still_busy() -> rpc::Error {

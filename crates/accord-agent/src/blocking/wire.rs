@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use accord_protocol::v1::{PermissionOption, PermissionOptionId, SessionUpdate, ToolCallUpdate};
-use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::{agent::Failure, history::Record, park::block_on, tools::ToolResult};
+use super::{agent::Failure, history::Record, park::block_on};
 use crate::{
     permission::{Decision, Question},
     runtime::{MODEL, Route, Turn},
@@ -31,18 +30,6 @@ pub(super) enum Asked {
     TimedOut,
     /// No answer that can be used.
     Failed,
-}
-
-/// A tool of an MCP server that is mounted in the session.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MountedTool {
-    /// The name to call it by, unique in the session.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// The JSON schema of its arguments.
-    pub parameters: Value,
 }
 
 impl Wire {
@@ -101,16 +88,6 @@ impl Wire {
             Some(Err(error)) => Err(Failure::Invalid(error.message)),
             None => Err(Failure::failed("the turn is over")),
         }
-    }
-
-    /// The tools of the session's MCP servers.
-    pub(super) fn tools(&self) -> Vec<MountedTool> {
-        Vec::new()
-    }
-
-    /// Runs one of them.
-    pub(super) fn call_tool(&self, name: &str, _: Value) -> ToolResult {
-        ToolResult::failed(format!("there is no tool {name}"))
     }
 
     /// Gives up whatever still waits, and lets nothing through from here on.

@@ -75,6 +75,59 @@ async fn a_cancel_denies_what_is_being_asked() {
 
 // H9
 #[tokio::test]
+async fn a_hook_that_blocks_does_not_hold_up_the_answer() {
+    let state = folder();
+    let (release, held) = mpsc::channel::<()>();
+    let held = Mutex::new(Some(held));
+    let agent = Puppet::new(move |_, _, callbacks| {
+        let held = held.lock().expect("no panic while held").take().expect("one turn");
+        let _hook = callbacks.cancel().on_cancel(move || drop(held.recv()));
+        callbacks.text("on it");
+        callbacks.cancel().wait(LONG);
+        Ok(Reply::done())
+    });
+    let grace = Duration::from_millis(50);
+    let mut wire = Wire::open(agent, state.path(), |builder| builder.grace(grace), json!({})).await;
+    let session = wire.session(state.path()).await;
+    let turn = wire.start(&session, "go").await;
+    wire.take(|frame| frame["params"]["update"]["content"]["text"] == "on it").await;
+    wire.cancel(&session).await;
+    assert_eq!(wire.response(turn).await["result"]["stopReason"], "cancelled");
+    drop(release);
+    wire.close().await;
+}
+
+// H6
+#[tokio::test]
+async fn an_answer_that_comes_after_the_turn_allows_nothing() {
+    let state = folder();
+    let (go, gone) = mpsc::channel::<()>();
+    let gone = Mutex::new(gone);
+    let (tell, told) = mpsc::channel();
+    let agent = Puppet::new(move |_, _, callbacks| {
+        let (callbacks, tell) = (callbacks.clone(), tell.clone());
+        std::thread::spawn(move || tell.send(callbacks.approve(&ApprovalRequest::new("shell", "rm x"))));
+        gone.lock().expect("no panic while held").recv().expect("the test says go");
+        Ok(Reply::done())
+    });
+    let mut wire = Wire::simple(agent, state.path()).await;
+    let session = wire.session(state.path()).await;
+    let turn = wire.start(&session, "go").await;
+    let question = wire.question().await;
+    go.send(()).expect("the turn waits");
+    assert_eq!(wire.response(turn).await["result"]["stopReason"], "end_turn");
+    let withdrawn = |frame: &serde_json::Value| {
+        frame["method"] == "$/cancel_request" && frame["params"]["requestId"] == question["id"]
+    };
+    wire.take(withdrawn).await;
+    wire.choose(&question, "always").await;
+    let answer = tokio::task::spawn_blocking(move || told.recv()).await.expect("no panic");
+    assert!(!answer.expect("it was asked").is_granted());
+    wire.close().await;
+}
+
+// H9
+#[tokio::test]
 async fn a_client_that_goes_away_cancels_its_turns() {
     let state = folder();
     let (tell, told) = mpsc::channel();

@@ -70,12 +70,13 @@ fn what_a_setup_stores_comes_back_and_is_the_owners_alone() {
 // H1
 #[test]
 fn a_console_asks_until_it_has_an_answer() {
-    let mut input = "\n custom \nbanana\n9\nB\n".as_bytes();
+    let mut input = "\n custom \nbanana\n9\nB\nhush\n".as_bytes();
     let mut output = Vec::new();
     let mut console = Console::new(&mut input, &mut output);
     assert_eq!(console.ask("Name", "default").expect("an answer"), "default");
     assert_eq!(console.ask("Name", "default").expect("an answer"), "custom");
     assert_eq!(console.choose("Which", &["a", "b"]).expect("an answer"), 1);
+    assert_eq!(console.ask_secret("Key").expect("an answer"), "hush");
     assert!(console.ask("More", "").is_err(), "the answers have ended");
     let asked = String::from_utf8(output).expect("text");
     assert!(asked.starts_with("Name [default]: ") && asked.contains("from 1 to 2"), "{asked}");
