@@ -81,7 +81,7 @@ async fn a_hook_that_blocks_does_not_hold_up_the_answer() {
     let held = Mutex::new(Some(held));
     let agent = Puppet::new(move |_, _, callbacks| {
         let held = held.lock().expect("no panic while held").take().expect("one turn");
-        let _hook = callbacks.cancel().on_cancel(move || drop(held.recv()));
+        let _hook = callbacks.cancel().on_cancel(move || held.recv().unwrap_or_default());
         callbacks.text("on it");
         callbacks.cancel().wait(LONG);
         Ok(Reply::done())
