@@ -61,10 +61,12 @@ async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Plain text with a little of what has to be escaped.
+/// The text that every benchmarked agent streams, so that all of them escape and copy the same bytes.
 fn pattern(size: usize) -> String {
-    const PATTERN: &str = "The quick brown fox said \"hi\" to the lazy dog.\n";
-    PATTERN.chars().cycle().take(size).collect()
+    const LINE: &str = "The quick brown fox jumps over the lazy dog; fn main() {}\n";
+    let mut text = LINE.repeat(size.div_ceil(LINE.len()));
+    text.truncate(size);
+    text
 }
 
 /// One thread is enough for an agent that only waits, and it saves what threads cost.
