@@ -16,7 +16,7 @@ use accord_agent::{
     blocking::Blocking,
     cli::{self, BinaryTarget, Check, Console, Environment, Manifest, Program, ServeFailure, SetupError},
     protocol::v1::Implementation,
-    store::{Store, jsonl::JsonlStore},
+    store::{Store, sqlite::SqliteStore},
 };
 
 use agent::CodingAgent;
@@ -74,7 +74,7 @@ impl Program for CodingAgentProgram {
     async fn serve(self, environment: Environment) -> Result<(), ServeFailure> {
         let folder = Config::read(&environment).state_dir();
         let folder = folder.ok_or("no directory for the sessions: set ACCORD_STATE_DIR")?;
-        let store = Store::start(JsonlStore::open(folder.join("sessions"))?)?;
+        let store = Store::start(SqliteStore::open(folder)?)?;
         let runtime = Blocking::new(CodingAgent::new(environment)).runtime().store(store).build();
         Ok(accord_agent::serve_stdio(runtime).await?)
     }
