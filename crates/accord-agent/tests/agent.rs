@@ -1,14 +1,28 @@
-//! The low level against raw lines: what goes over the wire, in which order, and nothing else.
+//! The agent side against raw lines: what goes over the wire, in which order, and nothing else. `agent/` is about the low
+//! level, `runtime/` about the runtime on real stores.
 
 #[path = "agent/cancel.rs"]
 mod cancel;
+#[path = "runtime/config.rs"]
+mod config;
 #[path = "agent/handshake.rs"]
 mod handshake;
+#[path = "runtime/lifecycle.rs"]
+mod lifecycle;
+#[cfg(all(unix, feature = "mcp"))]
+#[path = "runtime/mcp.rs"]
+mod mcp;
 #[path = "agent/order.rs"]
 mod order;
 #[path = "agent/permission.rs"]
 mod permission;
+#[path = "runtime/projection.rs"]
+mod projection;
 #[path = "agent/reach.rs"]
 mod reach;
+#[path = "runtime/restore.rs"]
+mod restore;
+#[path = "runtime/stage.rs"]
+mod stage;
 #[path = "agent/support.rs"]
 mod support;

@@ -114,7 +114,7 @@ fn runs() -> Scripted {
 }
 
 fn terminal(request: &Value) -> Value {
-    match request["method"].as_str().unwrap() {
+    match request["method"].as_str().expect("a method") {
         "terminal/create" => {
             let params = &request["params"];
             assert_eq!((&params["command"], &params["args"]), (&json!("sleep"), &json!(["60"])));
