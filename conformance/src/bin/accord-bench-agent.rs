@@ -8,14 +8,26 @@
 //! | `permit N` | asks N times for permission |
 //! | `echo TEXT` | one chunk with the text |
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use accord_agent::protocol::v1::{
-    Diff, StopReason, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
+    Diff, NewSessionRequest, NewSessionResponse, StopReason, ToolCall, ToolCallContent, ToolCallStatus,
+    ToolCallUpdate, ToolKind,
 };
 use accord_agent::{Agent, Error, Question, ServeError, Turn};
 
-struct BenchAgent;
+#[derive(Default)]
+struct BenchAgent {
+    sessions: AtomicU64,
+}
 
 impl Agent for BenchAgent {
+    /// As the other agents of the benchmark name their sessions.
+    async fn new_session(&self, _: NewSessionRequest) -> Result<NewSessionResponse, Error> {
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(NewSessionResponse::new(format!("sess-{number}")))
+    }
+
     async fn prompt(&self, turn: Turn) -> Result<StopReason, Error> {
         let text = turn.text();
         if let Some(text) = text.strip_prefix("echo ") {
@@ -54,10 +66,11 @@ async fn tools(turn: &Turn, count: usize) -> Result<(), Error> {
 }
 
 async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
-    for n in 0..count {
-        let call = ToolCallUpdate::new(format!("call-{n}")).title("Edit src/main.rs");
-        turn.ask(Question::new(call)).await?;
+    let tool = turn.tool(ToolCall::new("call", "Edit src/main.rs").kind(ToolKind::Edit)).await?;
+    for _ in 0..count {
+        tool.ask(Question::standard()).await?;
     }
+    tool.complete([]).await?;
     Ok(())
 }
 
@@ -72,5 +85,5 @@ fn pattern(size: usize) -> String {
 /// One thread is enough for an agent that only waits, and it saves what threads cost.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), ServeError> {
-    accord_agent::serve_stdio(BenchAgent).await
+    accord_agent::serve_stdio(BenchAgent::default()).await
 }

@@ -11,7 +11,6 @@ use crate::CallKey;
 /// What a message means for the application.
 #[derive(Debug)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "an event is handed on at once")]
 pub enum Event<W> {
     /// The peer wants something: answer it once, by its key.
     Call {
@@ -25,7 +24,7 @@ pub enum Event<W> {
         params: Option<Box<RawValue>>,
     },
     /// The peer tells what has happened in a session.
-    Update(SessionNotification),
+    Update(Box<SessionNotification>),
     /// The peer tells something else.
     Notification {
         /// The name of the method.

@@ -338,7 +338,7 @@ impl<W> Peer<W> {
         }
     }
 
-    fn receive_update(&mut self, update: SessionNotification, bytes: usize) -> Option<Event<W>> {
+    fn receive_update(&mut self, update: Box<SessionNotification>, bytes: usize) -> Option<Event<W>> {
         match self.phase.gate(SessionNotification::METHOD, false, bytes) {
             Gate::Serve => Some(Event::Update(update)),
             Gate::Hold => {

@@ -20,5 +20,5 @@ pub use encode::{write_answer, write_notification, write_request};
 pub use error::{Error, ErrorCode};
 pub use id::Id;
 pub use malformed::{Fault, Malformed, Shape};
-pub use message::{Message, decode};
+pub use message::{Message, decode, decode_into};
 pub use params::{Misfit, params, typed};

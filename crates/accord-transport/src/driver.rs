@@ -64,7 +64,6 @@ struct Received {
 }
 
 /// What a line means, and what it takes to hand it over once the lock is released.
-#[expect(clippy::large_enum_variant, reason = "a step is taken at once")]
 enum Step {
     Event(Event<Waiter>, usize, Option<Box<RawValue>>),
     Cancelled(Arc<Notify>),
@@ -241,27 +240,32 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     /// through the peer; the rest is correlated under one lock.
     fn receive(&mut self) {
         let mut heard = false;
+        let mut update = None;
         while let Some(frame) = self.frames.next() {
             heard = true;
-            let received = match frame {
-                Frame::Line(line) => {
-                    if let Some(tap) = &self.tap {
-                        tap.record(Direction::In, line);
-                    }
-                    decode(line, self.keep_raw)
-                }
+            let line = match frame {
+                Frame::Line(line) => line,
                 Frame::TooLong(start) => {
-                    Received { message: Err(Malformed::too_long(start)), bytes: start.len(), raw: None }
+                    self.batch.push(Received::new(Err(Malformed::too_long(start)), start.len()));
+                    continue;
                 }
             };
-            match received {
-                Received { message: Ok(Message::Update(notification)), bytes, raw }
-                    if self.open && self.batch.is_empty() =>
-                {
-                    self.service.update(Update { notification, bytes, raw });
-                }
-                received => self.batch.push(received),
+            if let Some(tap) = &self.tap {
+                tap.record(Direction::In, line);
             }
+            let message = match rpc::decode_into(line, &mut update) {
+                Ok(None) if self.open && self.batch.is_empty() => {
+                    let raw = keep(line, self.keep_raw);
+                    if let Some(notification) = update.take() {
+                        self.service.update(Update { notification, bytes: line.len(), raw });
+                    }
+                    continue;
+                }
+                Ok(None) => update.take().map(Box::new).map(Message::Update).map(Ok),
+                Ok(Some(message)) => Some(Ok(message)),
+                Err(malformed) => Some(Err(malformed)),
+            };
+            self.batch.extend(message.map(|message| Received::of(message, line, self.keep_raw)));
         }
         if heard {
             // Only the first frame has a deadline.
@@ -279,7 +283,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             if let Some(tap) = &self.tap {
                 tap.record(Direction::In, line);
             }
-            self.batch.push(decode(line, self.keep_raw));
+            self.batch.push(Received::of(rpc::decode(line), line, self.keep_raw));
             self.dispatch();
         }
         self.service.flush();
@@ -333,7 +337,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
                 self.service.call(Call::new(self.handle.clone(), key, id, method, params, bytes));
             }
             Step::Event(Event::Update(notification), bytes, raw) => {
-                self.service.update(Update { notification, bytes, raw });
+                self.service.update(Update { notification: *notification, bytes, raw });
             }
             Step::Event(Event::Notification { method, params }, bytes, _) => {
                 self.service.notification(Notification { method, raw_params: params, bytes });
@@ -349,13 +353,19 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
     }
 }
 
-fn decode(line: &[u8], keep_raw: bool) -> Received {
-    let message = rpc::decode(line);
-    let raw = match &message {
-        Ok(Message::Update(_)) if keep_raw => serde_json::from_slice(line).ok(),
-        _ => None,
-    };
-    Received { message, bytes: line.len(), raw }
+impl Received {
+    fn new(message: Result<Message, Malformed>, bytes: usize) -> Self {
+        Self { message, bytes, raw: None }
+    }
+
+    fn of(message: Result<Message, Malformed>, line: &[u8], keep_raw: bool) -> Self {
+        let update = matches!(message, Ok(Message::Update(_)));
+        Self { message, bytes: line.len(), raw: keep(line, keep_raw && update) }
+    }
+}
+
+fn keep(line: &[u8], keep_raw: bool) -> Option<Box<RawValue>> {
+    if keep_raw { serde_json::from_slice(line).ok() } else { None }
 }
 
 /// What has to be done about an event while the lock is held.

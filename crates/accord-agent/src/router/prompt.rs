@@ -40,7 +40,8 @@ impl<A: Agent> Serving<A> {
 
     fn run_turn(&self, call: Call, request: PromptRequest, running: Arc<Running>, ticket: Ticket) {
         let serving = self.clone();
-        self.tasks.spawn(async move {
+        // In a place of its own: the runtime moves a task several times.
+        self.tasks.spawn(Box::pin(async move {
             let id = request.session_id.clone();
             let withdrawn = call.cancelled();
             let result = {
@@ -66,7 +67,7 @@ impl<A: Agent> Serving<A> {
             call.answer(result.map(PromptResponse::new));
             drop(lines);
             running.answered.cancel();
-        });
+        }));
     }
 
     async fn turn(

@@ -32,21 +32,13 @@ pub(crate) struct Envelope<'a> {
     pub(crate) params: Option<&'a RawValue>,
     pub(crate) result: Option<&'a RawValue>,
     pub(crate) error: Option<&'a RawValue>,
-    /// The params, if they were decoded on the way.
-    pub(crate) update: Option<SessionNotification>,
 }
 
-/// How to read an envelope.
-#[derive(Clone, Copy)]
-pub(crate) enum Reading {
-    /// Decodes the params of a session update on the way, if the method comes before them. What does not fit is an
-    /// error then, and the line has to be read again.
-    Ahead,
-    /// Leaves all params raw.
-    Raw,
-}
+/// How to read an envelope: with a place to decode the params of a session update into on the way, if the method comes
+/// before them. What does not fit is an error then, and the line has to be read again without.
+pub(crate) struct Reading<'a>(pub(crate) Option<&'a mut Option<SessionNotification>>);
 
-impl<'de> DeserializeSeed<'de> for Reading {
+impl<'de> DeserializeSeed<'de> for Reading<'_> {
     type Value = Envelope<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Envelope<'de>, D::Error> {
@@ -54,14 +46,14 @@ impl<'de> DeserializeSeed<'de> for Reading {
     }
 }
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for Reading<'_> {
     type Value = Envelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON-RPC message")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Envelope<'de>, A::Error> {
         let mut envelope = Envelope::default();
         while let Some(key) = map.next_key::<Key>()? {
             match key {
@@ -70,9 +62,10 @@ impl<'de> Visitor<'de> for Reading {
                 Key::Method => {
                     envelope.method = map.next_value::<LenientString>()?.0.map_or(Member::Odd, Member::Is);
                 }
-                Key::Params if matches!(self, Self::Ahead) && envelope.is_update() => {
-                    envelope.update = Some(map.next_value()?);
-                }
+                Key::Params if envelope.may_be_update() => match self.0.take() {
+                    Some(update) => *update = Some(map.next_value()?),
+                    None => envelope.params = Some(map.next_value()?),
+                },
                 Key::Params => envelope.params = Some(map.next_value()?),
                 Key::Result => envelope.result = Some(map.next_value()?),
                 Key::Error => envelope.error = Some(map.next_value()?),
@@ -87,21 +80,18 @@ impl<'de> Visitor<'de> for Reading {
 
 impl Envelope<'_> {
     /// Whether this is a session update, as far as it was read.
-    pub(crate) fn is_update(&self) -> bool {
+    fn may_be_update(&self) -> bool {
         matches!(&self.method, Member::Is(method) if &**method == SESSION_UPDATE)
             && matches!(self.id, Member::Absent)
             && self.params.is_none()
-            && self.update.is_none()
     }
 
-    /// Whether what came behind the params showed that this is no plain update after all.
-    pub(crate) fn is_read_ahead_in_vain(&self) -> bool {
-        let plain = matches!((&self.jsonrpc, &self.id), (Member::Is(()), Member::Absent))
-            && matches!(&self.method, Member::Is(method) if &**method == SESSION_UPDATE)
-            && self.params.is_none()
+    /// Whether this is a session update and nothing else, now that all of it was read.
+    pub(crate) fn is_plain_update(&self) -> bool {
+        self.may_be_update()
+            && matches!(self.jsonrpc, Member::Is(()))
             && self.result.is_none()
-            && self.error.is_none();
-        self.update.is_some() && !plain
+            && self.error.is_none()
     }
 }
 

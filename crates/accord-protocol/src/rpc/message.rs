@@ -20,7 +20,6 @@ use crate::v1::SessionNotification;
 /// peers would answer each other's errors for ever.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "nearly every message is an update, and none is kept for long")]
 pub enum Message {
     /// A call that wants one answer.
     Request {
@@ -39,7 +38,7 @@ pub enum Message {
         params: Option<Box<RawValue>>,
     },
     /// A `session/update` that has its form. One that has not is a [`Notification`](Self::Notification).
-    Update(SessionNotification),
+    Update(Box<SessionNotification>),
     /// The answer to a request of ours.
     Response {
         /// The id that the request had.
@@ -54,21 +53,40 @@ pub enum Message {
 /// # Errors
 /// The line is no message.
 pub fn decode(line: &[u8]) -> Result<Message, Malformed> {
+    let mut update = None;
+    let message = decode_into(line, &mut update)?;
+    // Either there is a message, or it is in its place.
+    match (message, update) {
+        (Some(message), _) => Ok(message),
+        (None, Some(update)) => Ok(Message::Update(Box::new(update))),
+        (None, None) => Err(Malformed::new(Fault::NoMessage)),
+    }
+}
+
+/// As [`decode`], with a place for a session update, which spares the allocation and the moves: nothing is returned
+/// when the line was an update and `update` has it.
+///
+/// # Errors
+/// As [`decode`]. What is in `update` then means nothing.
+pub fn decode_into(
+    line: &[u8],
+    update: &mut Option<SessionNotification>,
+) -> Result<Option<Message>, Malformed> {
     let text = str::from_utf8(line).map_err(|_| Malformed::glimpsed(Fault::NotUtf8, line))?;
     let too_deep = depth::too_deep(line);
     // Nearly all lines are updates with their members in the usual order, and are done in one pass.
-    if !too_deep
-        && let Ok(mut envelope) = whole(text, Reading::Ahead)
-        && !envelope.is_read_ahead_in_vain()
-    {
-        return match envelope.update.take() {
-            Some(update) => Ok(Message::Update(update)),
-            None => classify(envelope, false),
-        };
+    if !too_deep && let Ok(envelope) = whole(text, Reading(Some(&mut *update))) {
+        if update.is_none() {
+            return classify(envelope, false).map(Some);
+        }
+        if envelope.is_plain_update() {
+            return Ok(None);
+        }
     }
+    *update = None;
     let envelope =
-        whole(text, Reading::Raw).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
-    classify(envelope, too_deep)
+        whole(text, Reading(None)).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
+    classify(envelope, too_deep).map(Some)
 }
 
 /// The deserializer complains about the first thing it meets, so an array that is not even JSON needs a second look.
@@ -109,7 +127,7 @@ fn notification(method: Box<str>, params: Option<&RawValue>) -> Message {
     if &*method == SessionNotification::METHOD
         && let Ok(update) = rpc::params(params)
     {
-        return Message::Update(update);
+        return Message::Update(Box::new(update));
     }
     Message::Notification { method, params: owned(params) }
 }
