@@ -1,6 +1,6 @@
 //! How deep a line may nest, found without parsing it.
 
-use memchr::memchr2_iter;
+use memchr::{memchr2, memchr2_iter};
 
 /// The deepest nesting of objects and arrays that is accepted, the message's own object included.
 pub const MAX_DEPTH: usize = 128;
@@ -14,15 +14,14 @@ pub(crate) fn too_deep(line: &[u8]) -> bool {
         && deepest(line) > MAX_DEPTH
 }
 
+/// Strings, which are most of a long line, are skipped from one quote or escape to the next.
 fn deepest(line: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for byte in line {
+    let mut at = 0;
+    while let Some(byte) = line.get(at) {
+        at += 1;
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
+            b'"' => at = string_end(line, at),
             b'{' | b'[' => {
                 depth += 1;
                 deepest = deepest.max(depth);
@@ -32,6 +31,19 @@ fn deepest(line: &[u8]) -> usize {
         }
     }
     deepest
+}
+
+/// Where the string ends whose first character is at `at`.
+fn string_end(line: &[u8], mut at: usize) -> usize {
+    while let Some(found) = line.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found + 1;
+        if line[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped ends no string.
+        at += 1;
+    }
+    line.len()
 }
 
 #[cfg(test)]
@@ -46,5 +58,8 @@ mod tests {
         assert!(!too_deep(format!("{:?}", nested(1000)).as_bytes()));
         assert!(!too_deep("[[]]".repeat(1000).as_bytes()));
         assert!(!too_deep(format!(r#"["\"{}"]"#, "{".repeat(500)).as_bytes()));
+        assert!(!too_deep(format!(r#"["{}\\"]"#, "{".repeat(500)).as_bytes()));
+        assert!(too_deep(format!(r#"["\\",{}"#, nested(500)).as_bytes()));
+        assert!(!too_deep(format!(r#"["{}\"#, "{".repeat(500)).as_bytes()));
     }
 }
