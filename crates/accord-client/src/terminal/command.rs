@@ -9,6 +9,7 @@ use std::{
 };
 
 use accord_protocol::v1::{CreateTerminalRequest, TerminalExitStatus};
+use accord_transport::Group;
 use tokio::{
     process::{Child, Command},
     sync::{oneshot, watch},
@@ -28,8 +29,8 @@ const DRAIN_GRACE: Duration = Duration::from_millis(500);
 pub(super) struct Running {
     output: Mutex<Output>,
     exit: watch::Sender<Option<TerminalExitStatus>>,
-    /// The process group, until its leader was waited for: after that the number may be somebody else's.
-    group: Mutex<Option<u32>>,
+    /// The process group, until its leader was waited for: after that its number may be somebody else's.
+    group: Mutex<Option<Group>>,
 }
 
 /// Starts the command of a request.
@@ -48,7 +49,7 @@ pub(super) fn start(
     let running = Arc::new(Running {
         output: Mutex::new(Output::new(output_limit)),
         exit: watch::Sender::new(None),
-        group: Mutex::new(child.id()),
+        group: Mutex::new(Some(Group::of(&child)?)),
     });
     let (drained_sender, drained) = oneshot::channel();
     let reading = Arc::clone(&running);
@@ -80,19 +81,19 @@ impl Running {
 
     /// Asks the command to end, and forces it after a grace.
     pub(super) fn kill(self: &Arc<Self>) {
-        self.signal(Force::Ask);
+        self.signal(Group::terminate);
         let running = Arc::clone(self);
         tokio::spawn(async move {
             tokio::select! {
                 _ = running.wait() => {}
-                () = sleep(KILL_GRACE) => running.signal(Force::Kill),
+                () = sleep(KILL_GRACE) => running.signal(Group::kill),
             }
         });
     }
 
     /// Ends the command at once, without a runtime if need be.
     pub(super) fn end(&self) {
-        self.signal(Force::Kill);
+        self.signal(Group::kill);
     }
 
     fn read_all(&self, mut pipe: PipeReader) {
@@ -110,27 +111,19 @@ impl Running {
 
     async fn wait_for(&self, child: &mut Child, drained: oneshot::Receiver<()>) {
         let status = child.wait().await;
-        // What is left of the group goes with its leader; and the number is forgotten before it can be given away.
-        self.signal(Force::Kill);
-        *lock(&self.group) = None;
+        // What is left of the group goes with its leader.
+        drop(lock(&self.group).take());
         let _ = timeout(DRAIN_GRACE, drained).await;
         lock(&self.output).finish();
         let status = status.map_or_else(|_| TerminalExitStatus::new(), exit_status);
         self.exit.send_replace(Some(status));
     }
 
-    fn signal(&self, force: Force) {
-        let group = lock(&self.group);
-        if let Some(group) = *group {
-            signal_group(group, force);
+    fn signal(&self, signal: impl FnOnce(&Group)) {
+        if let Some(group) = &*lock(&self.group) {
+            signal(group);
         }
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Force {
-    Ask,
-    Kill,
 }
 
 fn command(request: &CreateTerminalRequest, cwd: Option<PathBuf>) -> Command {
@@ -154,8 +147,7 @@ fn command(request: &CreateTerminalRequest, cwd: Option<PathBuf>) -> Command {
         command.env(&variable.name, variable.value.as_str());
     }
     command.kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
+    Group::prepare(&mut command);
     command
 }
 
@@ -185,25 +177,6 @@ fn signal_name(signal: i32) -> String {
     ];
     let name = known.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name);
     name.map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
-}
-
-#[cfg(unix)]
-fn signal_group(group: u32, force: Force) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let signal = match force {
-        Force::Ask => Signal::TERM,
-        Force::Kill => Signal::KILL,
-    };
-    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        // It may have ended by itself in this moment.
-        let _ = kill_process_group(group, signal);
-    }
-}
-
-#[cfg(not(unix))]
-fn signal_group(process: u32, _: Force) {
-    // The task that waits for the child owns it, so the system's own tool is what can end it from here.
-    let _ = std::process::Command::new("taskkill").args(["/T", "/F", "/PID", &process.to_string()]).output();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
