@@ -14,7 +14,10 @@ use accord_protocol::v1::{
     SessionConfigOptionsCapabilities, SessionId,
 };
 use accord_transport::{AgentCommand, Gate, lane};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+};
 
 use super::{EventSink, Events, Runner, shared::Shared, sink, teller::Teller};
 use crate::{
@@ -163,9 +166,13 @@ impl<H: Handler> RunnerBuilder<H> {
             restore: self.restore,
             login: self.login,
         });
-        let shared = Arc::new(Shared::new(plan, gate, feed));
+        let (tells, telling) = watch::channel(());
+        let shared = Arc::new(Shared::new(plan, gate, feed, telling));
         let teller = Teller::new(sink, Arc::downgrade(&shared), Arc::clone(&shared.asks));
-        tokio::spawn(teller.tell_all(receiver));
+        tokio::spawn(async move {
+            teller.tell_all(receiver).await;
+            drop(tells);
+        });
         Runner { shared }
     }
 }

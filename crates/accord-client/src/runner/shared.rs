@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use accord_protocol::v1::StopReason;
@@ -10,6 +11,7 @@ use accord_transport::{Gate, LaneSender};
 use tokio::{
     sync::{oneshot, watch},
     task::AbortHandle,
+    time::timeout,
 };
 
 use super::{AnswerError, Decision, RunError, RunnerState, builder::Plan, desk::Desk};
@@ -21,6 +23,9 @@ use crate::{
     session::{Item, TurnKey},
 };
 
+/// How long the last events are waited for.
+const TELL_GRACE: Duration = Duration::from_secs(1);
+
 /// What a runner's handles share.
 pub(super) struct Shared {
     pub(super) plan: Arc<Plan>,
@@ -29,6 +34,8 @@ pub(super) struct Shared {
     pub(super) asks: Arc<Asks>,
     pub(super) desk: Mutex<Desk>,
     state: watch::Sender<RunnerState>,
+    /// Its other end is the teller's, and goes with it.
+    telling: watch::Receiver<()>,
     inner: Mutex<Inner>,
 }
 
@@ -62,10 +69,15 @@ pub(super) struct Running {
 }
 
 impl Shared {
-    pub(super) fn new(plan: Arc<Plan>, gate: Gate, feed: LaneSender<Item>) -> Self {
+    pub(super) fn new(
+        plan: Arc<Plan>,
+        gate: Gate,
+        feed: LaneSender<Item>,
+        telling: watch::Receiver<()>,
+    ) -> Self {
         let asks = Arc::new(Asks::new(Some(feed.clone())));
         let state = watch::Sender::new(RunnerState::Idle);
-        Self { plan, gate, feed, asks, desk: Mutex::default(), state, inner: Mutex::default() }
+        Self { plan, gate, feed, asks, desk: Mutex::default(), state, telling, inner: Mutex::default() }
     }
 
     pub(super) fn feed(&self) -> LaneSender<Item> {
@@ -186,7 +198,11 @@ impl Shared {
                 shared.close(CloseReason::Killed);
             });
         }
-        self.closed().await
+        let reason = self.closed().await;
+        // The last events are told before this returns, unless whoever takes them has stopped taking.
+        let mut telling = self.telling.clone();
+        let _ = timeout(TELL_GRACE, async { while telling.changed().await.is_ok() {} }).await;
+        reason
     }
 
     /// The runner is closed. The first reason wins.

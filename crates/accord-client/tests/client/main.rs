@@ -1,6 +1,7 @@
 //! What the client does, against agents that follow a script.
 
 mod cancel;
+mod captures;
 mod files;
 mod handlers;
 mod handshake;
@@ -8,6 +9,7 @@ mod manifests;
 mod mapping;
 mod order;
 mod processes;
+mod real;
 mod runner;
 mod script;
 mod sessions;
