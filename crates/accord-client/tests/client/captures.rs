@@ -93,7 +93,9 @@ fn captures_give_the_same_transcripts() {
         let agent =
             name.split(|c: char| c.is_ascii_digit()).next().unwrap_or(&name).trim_end_matches('-').to_owned();
         let text = texts.entry(agent).or_default();
-        text.push_str(&format!("# {name}\n"));
+        text.push_str("# ");
+        text.push_str(&name);
+        text.push('\n');
         for (session, transcript) in transcripts(&recording) {
             render::session(text, &session, &transcript);
         }

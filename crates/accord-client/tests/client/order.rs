@@ -29,7 +29,7 @@ impl Handler for Idle {
     }
 }
 
-// E2, B004: the last update and the answer in one write; the answer does not overtake the update.
+// T4, E2, B004: the last update and the answer in one write; the answer does not overtake the update.
 #[tokio::test]
 async fn the_answer_is_behind_the_updates() {
     let (session, mut agent) = opened(Client::builder(), json!({})).await;

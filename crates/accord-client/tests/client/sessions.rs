@@ -103,6 +103,32 @@ async fn an_option_is_set_to_what_is_offered() {
     assert_eq!(current_model(&session), "m2");
 }
 
+// B121, ACPX-CONFIG-014: an update replaces all options. B125, ACPX-CONFIG-010: what is incomplete or unknown is no option.
+#[tokio::test]
+async fn options_are_replaced_as_a_whole() {
+    let (client, mut agent) = connected(Client::builder(), json!({})).await;
+    let mut offered =
+        json!([{"id": "bad", "name": "Bad", "type": "select", "options": [{"value": "a", "name": "A"}]}]);
+    let offered_list = offered.as_array_mut().expect("a list");
+    offered_list.extend(model("m1").as_array().expect("a list").clone());
+    let effort = |values: &[&str]| {
+        let options: Vec<_> = values.iter().map(|value| json!({"value": value, "name": value})).collect();
+        json!({"id": "effort", "name": "Effort", "type": "select", "currentValue": values[0], "options": options})
+    };
+    offered_list.push(effort(&["low", "high"]));
+    let session = open(&client, &mut agent, json!({"sessionId": "sess_1", "configOptions": offered})).await;
+    let ids = |session: &accord_client::Session| {
+        session.config_options().iter().map(|option| option.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&session), ["model", "effort"]);
+    let mut now = model("m2");
+    now.as_array_mut().expect("a list").push(effort(&["max"]));
+    agent.update(json!({"sessionUpdate": "config_option_update", "configOptions": now})).await;
+    agent.assert_quiet().await;
+    assert_eq!(serde_json::to_value(session.config_options()).unwrap(), now);
+    assert!(session.set_config_option("effort", "high").await.is_err());
+}
+
 // B119, quirk 46: an agent that answers `{}` and tells the options in an update.
 #[tokio::test]
 async fn an_empty_answer_leaves_the_options_to_the_update() {
