@@ -164,6 +164,16 @@ impl<T: DeserializeOwned> Lenient for Vec<T> {
     }
 }
 
+impl<T: Lenient> Lenient for Box<T> {
+    fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Maybe<Self>, D::Error> {
+        Ok(match T::lenient(deserializer)? {
+            Maybe::Absent => Maybe::Absent,
+            Maybe::Null => Maybe::Null,
+            Maybe::Value(value) => Maybe::Value(Box::new(value)),
+        })
+    }
+}
+
 /// Any value is of this type, so only `null` is told apart.
 impl Lenient for Json {
     fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Maybe<Self>, D::Error> {

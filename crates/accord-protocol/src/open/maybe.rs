@@ -73,6 +73,13 @@ impl<T> From<T> for Maybe<T> {
     }
 }
 
+/// What is rare or large is boxed, so that what is common stays small.
+impl<T> From<T> for Maybe<Box<T>> {
+    fn from(value: T) -> Self {
+        Self::Value(Box::new(value))
+    }
+}
+
 impl<T> From<Option<T>> for Maybe<T> {
     /// `None` becomes [`Maybe::Absent`].
     fn from(value: Option<T>) -> Self {

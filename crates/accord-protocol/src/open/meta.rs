@@ -1,6 +1,7 @@
 //! `_meta`: what implementations attach to a message beside the protocol.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 
 use super::{Json, Maybe, Members};
 use crate::lenient::Lenient;
@@ -60,16 +61,34 @@ impl Meta {
         self.get_str("traceparent")
     }
 
+    /// This object with the trace and span which the message belongs to, as W3C `traceparent` writes them.
+    #[must_use]
+    pub fn with_traceparent(self, traceparent: &str) -> Self {
+        self.with("traceparent", Value::from(traceparent))
+    }
+
     /// Vendor data about the trace (W3C `tracestate`).
     #[must_use]
     pub fn tracestate(&self) -> Option<String> {
         self.get_str("tracestate")
     }
 
+    /// This object with vendor data about the trace, as W3C `tracestate` writes it.
+    #[must_use]
+    pub fn with_tracestate(self, tracestate: &str) -> Self {
+        self.with("tracestate", Value::from(tracestate))
+    }
+
     /// Properties that travel with the trace (W3C `baggage`).
     #[must_use]
     pub fn baggage(&self) -> Option<String> {
         self.get_str("baggage")
+    }
+
+    /// This object with properties that travel with the trace, as W3C `baggage` writes them.
+    #[must_use]
+    pub fn with_baggage(self, baggage: &str) -> Self {
+        self.with("baggage", Value::from(baggage))
     }
 
     fn members(&self) -> Members {

@@ -73,7 +73,7 @@ record! {
         }
         optional {
             /// How the content is meant to be used.
-            lenient annotations: Maybe<Annotations>,
+            lenient annotations: Maybe<Box<Annotations>>,
         }
     }
 }
@@ -91,7 +91,7 @@ record! {
             /// Where the picture comes from.
             lenient uri: Maybe<String>,
             /// How the content is meant to be used.
-            lenient annotations: Maybe<Annotations>,
+            lenient annotations: Maybe<Box<Annotations>>,
         }
     }
 }
@@ -107,7 +107,7 @@ record! {
         }
         optional {
             /// How the content is meant to be used.
-            lenient annotations: Maybe<Annotations>,
+            lenient annotations: Maybe<Box<Annotations>>,
         }
     }
 }
@@ -131,7 +131,7 @@ record! {
             /// Its size in bytes, if known.
             lenient size: Maybe<i64>,
             /// How the content is meant to be used.
-            lenient annotations: Maybe<Annotations>,
+            lenient annotations: Maybe<Box<Annotations>>,
         }
     }
 }
@@ -145,7 +145,7 @@ record! {
         }
         optional {
             /// How the content is meant to be used.
-            lenient annotations: Maybe<Annotations>,
+            lenient annotations: Maybe<Box<Annotations>>,
         }
     }
 }

@@ -22,7 +22,7 @@ record! {
             /// What the client may do to it; nothing unless said.
             lenient capabilities: Maybe<SubagentSessionCapabilities>,
             /// What it is doing, in place of what was said before.
-            lenient state: Maybe<StateUpdate>,
+            lenient state: Maybe<Box<StateUpdate>>,
             /// Where it works (absolute); the parent's directory unless said.
             strict cwd: Maybe<PathBuf>,
             /// Its other roots (absolute); the parent's unless said.

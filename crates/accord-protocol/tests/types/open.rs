@@ -3,8 +3,8 @@
 use accord_protocol::{
     open::{Json, Maybe, Meta},
     v1::{
-        ContentBlock, CreateElicitationRequest, ElicitationMode, McpServer, NewSessionRequest, PromptRequest,
-        SessionConfigKind, SessionConfigOption, SessionNotification, SessionUpdate,
+        ContentBlock, ContentChunk, CreateElicitationRequest, ElicitationMode, McpServer, NewSessionRequest,
+        PromptRequest, SessionConfigKind, SessionConfigOption, SessionNotification, SessionUpdate,
         SetSessionConfigOptionRequest, StopReason, ToolCall, ToolKind,
     },
 };
@@ -113,6 +113,10 @@ fn meta_keeps_its_text_and_gives_its_members() {
     assert_eq!(meta.traceparent().as_deref(), Some("00-abc-def-01"));
     assert_eq!(meta.get("my.key"), Some(Json::from(json!([1]))));
     assert_eq!(meta.get("other"), None);
+    let traced = Meta::new().with_traceparent("00-1-2-01").with_tracestate("a=b").with_baggage("c=d");
+    let trace = [traced.traceparent(), traced.tracestate(), traced.baggage()];
+    assert_eq!(trace.map(Option::unwrap_or_default), ["00-1-2-01", "a=b", "c=d"]);
+    assert_eq!(traced.with_traceparent("00-3-4-01").traceparent().as_deref(), Some("00-3-4-01"));
     assert_eq!(meta.json().get(), r#"{"traceparent":"00-abc-def-01","my.key":[1]}"#);
 }
 
@@ -125,4 +129,11 @@ fn building_is_short() {
         json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Write", "kind": "edit",
                "content": [{"type": "content", "content": {"type": "text", "text": "x"}}]}),
     );
+}
+
+/// An update is moved from the wire to its consumer several times over.
+#[test]
+fn updates_are_small() {
+    let sizes = (size_of::<ContentBlock>(), size_of::<ContentChunk>(), size_of::<SessionUpdate>());
+    assert_eq!(sizes, (176, 224, 240));
 }
