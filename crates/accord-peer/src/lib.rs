@@ -11,6 +11,7 @@
 //!   [`Peer::abandon`], or from [`Peer::receive_eof`] and [`Peer::end`];
 //! * every call of theirs has at most one answer: its [`CallKey`] is never reused and answers once.
 
+mod append;
 mod buffer;
 mod event;
 mod frame;
@@ -19,9 +20,10 @@ mod outgoing;
 mod peer;
 mod phase;
 
+pub use append::SendError;
 pub use buffer::Shrink;
 pub use event::{Event, Failed, Violation};
 pub use frame::{Frame, Frames};
 pub use incoming::CallKey;
 pub use outgoing::RequestKey;
-pub use peer::{CANCEL_REQUEST, Config, Peer, SendError};
+pub use peer::{CANCEL_REQUEST, Config, Peer};

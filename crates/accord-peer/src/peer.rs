@@ -8,10 +8,11 @@ use accord_protocol::v1::SessionNotification;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::append::append;
 use crate::incoming::Incoming;
 use crate::outgoing::{Asked, Outgoing};
 use crate::phase::{Gate, Phase};
-use crate::{CallKey, Event, Failed, RequestKey, Violation};
+use crate::{CallKey, Event, Failed, RequestKey, SendError, Violation};
 
 /// The notification that asks for a request to be cancelled.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
@@ -40,26 +41,6 @@ impl Config {
     pub fn new(side: Side) -> Self {
         Self { side, opening: None, frame_limit: 32 << 20, max_calls: 4096 }
     }
-}
-
-/// Why something could not be sent. Nothing of it is in the output.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The connection has ended.
-    #[error("the connection has ended")]
-    Ended,
-    /// The line would be longer than the limit.
-    #[error("a message of {bytes} bytes is over the limit of {limit}")]
-    TooLarge {
-        /// How long it would have been.
-        bytes: usize,
-        /// The limit of this connection.
-        limit: usize,
-    },
-    /// The parameters do not serialise.
-    #[error("the parameters do not serialise")]
-    Unserialisable(#[source] io::Error),
 }
 
 /// One end of a connection. `W` is whatever the application wants back with the outcome of a request.
@@ -380,28 +361,6 @@ impl<W> Peer<W> {
         if self.life == Life::Ended {
             return Err(SendError::Ended);
         }
-        let mut tail = Tail { start: self.output.len(), output: &mut self.output, whole: false };
-        line(tail.output).map_err(SendError::Unserialisable)?;
-        let (bytes, limit) = (tail.output.len() - tail.start, self.config.frame_limit);
-        if bytes > limit {
-            return Err(SendError::TooLarge { bytes, limit });
-        }
-        tail.whole = true;
-        Ok(())
-    }
-}
-
-/// Takes back what was written unless it is whole.
-struct Tail<'a> {
-    output: &'a mut Vec<u8>,
-    start: usize,
-    whole: bool,
-}
-
-impl Drop for Tail<'_> {
-    fn drop(&mut self) {
-        if !self.whole {
-            self.output.truncate(self.start);
-        }
+        append(&mut self.output, self.config.frame_limit, line)
     }
 }

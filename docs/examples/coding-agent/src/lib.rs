@@ -24,7 +24,7 @@ use config::Config;
 
 /// The guide's own code is compiled with this package's tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/wrap-a-blocking-agent.md")]
+#[doc = include_str!("../../../guides/wrap-a-blocking-agent.md")]
 struct Guide;
 
 /// Does what the command line asks for: serves the agent, or says what it is and whether it is configured.
