@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     env,
     error::Error,
     io::{self, BufRead, Write},
@@ -19,8 +19,8 @@ use accord_client::{
     elicitation::{Answers, Input, Wanted},
     events::{EventKind, Role, RunStatus},
     permission::Approval,
-    protocol::v1::{ListSessionsRequest, PlanEntryStatus},
-    runner::{Decision, Restore, RunnerBuilder},
+    protocol::v1::{ListSessionsRequest, PlanEntryStatus, ToolCallId},
+    runner::{Decision, Restore, RunError, RunnerBuilder},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -44,6 +44,8 @@ struct Chat {
     runner: Runner,
     open: VecDeque<Open>,
     running: Option<JoinHandle<()>>,
+    titles: HashMap<ToolCallId, String>,
+    failed: mpsc::Sender<RunError>,
     /// Whether the last thing printed was the agent's text, without a line end.
     in_text: bool,
 }
@@ -77,7 +79,9 @@ async fn chat(cwd: PathBuf, resume: bool, agent: AgentCommand) -> Result<(), Box
     if let Some(info) = runner.agent().and_then(|agent| agent.agent_info.into_option()) {
         println!("{DIM}{} {}; Ctrl-C ends a turn, /quit the program{PLAIN}", info.name, info.version);
     }
-    let mut chat = Chat { runner, open: VecDeque::new(), running: None, in_text: false };
+    let (failed, mut failures) = mpsc::channel(1);
+    let mut chat =
+        Chat { runner, failed, open: VecDeque::new(), running: None, titles: HashMap::new(), in_text: false };
     chat.ask()?;
     loop {
         tokio::select! {
@@ -85,12 +89,17 @@ async fn chat(cwd: PathBuf, resume: bool, agent: AgentCommand) -> Result<(), Box
                 Some(event) => chat.show(event.kind)?,
                 None => return Ok(()),
             },
+            Some(error) = failures.recv() => {
+                println!("{RED}{error}{PLAIN}");
+                chat.running = None;
+                chat.ask()?;
+            }
             line = lines.recv() => match line.as_deref().map(str::trim) {
                 Some("/quit") | None => { chat.runner.dispose().await; }
                 Some(line) => chat.said(line)?,
             },
             _ = tokio::signal::ctrl_c() => {
-                if chat.running.as_ref().is_some_and(|turn| !turn.is_finished()) {
+                if chat.running.is_some() {
                     chat.runner.interrupt();
                 } else {
                     chat.runner.dispose().await;
@@ -118,9 +127,12 @@ impl Chat {
             None if line.is_empty() => {}
             None => {
                 let (runner, prompt) = (self.runner.clone(), line.to_owned());
+                let failed = self.failed.clone();
                 self.running = Some(tokio::spawn(async move {
-                    if let Err(error) = runner.run(prompt).await {
-                        println!("{RED}{error}{PLAIN}");
+                    // What fails in the turn is told by its last event; what fails before it, by none.
+                    match runner.run(prompt).await {
+                        Ok(_) | Err(RunError::Turn(_)) => {}
+                        Err(error) => drop(failed.send(error).await),
                     }
                 }));
                 return Ok(());
@@ -159,9 +171,13 @@ impl Chat {
         match kind {
             EventKind::MessageDelta { role: Role::Assistant, text, .. } => print!("{text}"),
             EventKind::MessageDelta { text, .. } => print!("{DIM}{text}{PLAIN}"),
-            EventKind::ToolStarted { title, .. } => println!("{CYAN}▶ {title}{PLAIN}"),
+            EventKind::ToolStarted { title, tool_call_id, .. } => {
+                println!("{CYAN}▶ {title}{PLAIN}");
+                self.titles.insert(tool_call_id, title);
+            }
             EventKind::ToolCompleted { status, tool_call_id, .. } => {
-                println!("{CYAN}■ {tool_call_id} {status:?}{PLAIN}");
+                let title = self.titles.remove(&tool_call_id).unwrap_or_else(|| "a tool".to_owned());
+                println!("{CYAN}■ {title} {status:?}{PLAIN}");
             }
             EventKind::DiffUpdated { unified_diff, .. } => show_diff(&unified_diff),
             EventKind::PlanUpdated { entries } => {
@@ -193,6 +209,7 @@ impl Chat {
                 if status != RunStatus::Completed {
                     println!("{DIM}{status:?} {}{PLAIN}", message.unwrap_or_default());
                 }
+                self.running = None;
                 self.ask()?;
             }
             EventKind::RunnerClosed { message, .. } => println!("{DIM}{message}{PLAIN}"),
@@ -225,6 +242,7 @@ impl Chat {
                     print!("{}? ", question.title);
                 }
             }
+            None if self.running.is_some() => {}
             None => print!("{BOLD}>{PLAIN} "),
         }
         io::stdout().flush()

@@ -20,7 +20,6 @@ use crate::{
 
 /// One thing that a session's consumer learns, in the order of the wire.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are updates, and they are not boxed one by one")]
 pub(crate) enum Item {
     /// The agent sent an update.
     Update(Received),
