@@ -91,7 +91,7 @@ async fn a_handler_that_panics_cancels_its_question() {
     assert_eq!(agent.expect_answer(2).await["result"]["outcome"], selected("a1"));
 }
 
-// B043, B157, B158, B188, ACPX-RPC-004, ACPX-RPC-014, ACPX-EXT-003 to 005: what is not offered does not exist; notifications
+// E4, B043, B157, B158, B188, ACPX-RPC-004, ACPX-RPC-014, ACPX-EXT-003 to 005: what is not offered does not exist; notifications
 // are never answered.
 #[tokio::test]
 async fn what_is_not_offered_does_not_exist() {

@@ -163,6 +163,26 @@ async fn a_mode_is_switched_to_what_is_offered() {
     assert_eq!(session.modes().unwrap().current_mode_id, "ask");
 }
 
+// E3, ACPX-RPC-016: answers come in any order, each to its own request.
+#[tokio::test]
+async fn answers_come_in_any_order() {
+    let (client, mut agent) = connected(Client::builder(), json!({})).await;
+    let ask = |method: &'static str| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            client.call_raw(method, &json!({})).await.map(|answer| answer.get().to_owned())
+        })
+    };
+    let first = ask("_own/first");
+    let one = agent.expect("_own/first").await;
+    let second = ask("_own/second");
+    let two = agent.expect("_own/second").await;
+    agent.answer(&two, json!("2")).await;
+    assert_eq!(second.await.unwrap().unwrap(), r#""2""#);
+    agent.answer(&one, json!("1")).await;
+    assert_eq!(first.await.unwrap().unwrap(), r#""1""#);
+}
+
 // ACPX-LIST-007, ACPX-LIST-008: page after page, cursors as they came, and an end even if a page points at itself.
 #[tokio::test]
 async fn all_pages_of_the_list_are_taken() {
