@@ -3,6 +3,7 @@
 mod agent;
 mod args;
 mod catalogue;
+mod client;
 mod output;
 mod scenario;
 mod subject;
@@ -34,6 +35,12 @@ const COMMANDS: &[Command] = &[
         run: agent::run,
     },
     Command {
+        name: "client",
+        about: "all checks of a client: accord-conformance client [flags] -- COMMAND… {AGENT} …",
+        flags: &[client::FLAGS, output::FLAGS],
+        run: client::run,
+    },
+    Command {
         name: "list",
         about: "the requirements, and which of them are checked",
         flags: &[catalogue::FLAGS],
@@ -51,7 +58,12 @@ const COMMANDS: &[Command] = &[
 type Part = fn(&[String]) -> ExitCode;
 
 /// The commands that the kit starts itself as; they are not for people.
-const PARTS: &[(&str, Part)] = &[("tee", crate::tee::run), ("mcp-server", crate::mcp_server::run)];
+const PARTS: &[(&str, Part)] = &[
+    ("play", crate::play::run),
+    ("play", crate::play::run),
+    ("tee", crate::tee::run),
+    ("mcp-server", crate::mcp_server::run),
+];
 
 /// Runs the command line; `args` are the process's own, program name first.
 pub fn run(args: &[String]) -> ExitCode {

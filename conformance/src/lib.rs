@@ -3,6 +3,7 @@
 mod baseline;
 pub mod cli;
 pub mod mcp_server;
+mod play;
 mod report;
 mod say;
 mod scenario;

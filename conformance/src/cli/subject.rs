@@ -47,11 +47,7 @@ pub(super) fn of(args: &Args) -> Result<Subject, String> {
     if launch.command[0].contains('/') {
         launch.command[0] = absolute(&launch.command[0])?;
     }
-    for variable in args.values("env") {
-        let (name, value) =
-            variable.split_once('=').ok_or_else(|| format!("--env needs NAME=VALUE, not {variable}"))?;
-        launch.env.push((name.to_owned(), value.to_owned()));
-    }
+    launch.env = env(args)?;
     launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
     let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
     Ok(Subject {
@@ -66,7 +62,17 @@ pub(super) fn of(args: &Args) -> Result<Subject, String> {
     })
 }
 
-fn absolute(path: &str) -> Result<String, String> {
+/// The variables that `--env` gives.
+pub(super) fn env(args: &Args) -> Result<Vec<(String, String)>, String> {
+    let pair = |variable: &str| {
+        let (name, value) =
+            variable.split_once('=').ok_or_else(|| format!("--env needs NAME=VALUE, not {variable}"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    args.values("env").map(pair).collect()
+}
+
+pub(super) fn absolute(path: &str) -> Result<String, String> {
     let absolute = std::path::absolute(path).map_err(|error| format!("{path}: {error}"))?;
     Ok(absolute.to_string_lossy().into_owned())
 }

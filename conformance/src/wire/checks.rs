@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
     use crate::wire::requirement::{self, Side, Tier};
-    use crate::wire::witness::AGENT_RULES;
+    use crate::wire::witness::{AGENT_RULES, CLIENT_RULES};
 
     #[test]
     fn every_check_and_rule_belongs_to_a_requirement_of_agents_and_to_one_only() {
@@ -143,5 +143,33 @@ mod tests {
         assert_eq!(open, Vec::<&str>::new(), "neither checked nor in unseen.toml");
         let stale: Vec<&String> = unseen.keys().filter(|id| checked.contains(id.as_str())).collect();
         assert_eq!(stale, Vec::<&String>::new(), "checked, and in unseen.toml");
+    }
+
+    #[test]
+    fn what_binds_clients_is_checked_or_has_a_reason_why_not() {
+        let scripts = crate::wire::scripts::of_clients().map(|script| script.id);
+        let checked: BTreeSet<&str> = scripts.chain(CLIENT_RULES.iter().copied()).collect();
+        let unseen = requirement::unseen(Side::Client);
+        let binding = requirement::all().iter().filter(|each| each.side.includes(Side::Client));
+        let open: Vec<&str> = binding
+            .filter(|each| each.tier != Tier::Informational)
+            .map(|each| each.id.as_str())
+            .filter(|id| !checked.contains(id) && !unseen.contains_key(*id))
+            .collect();
+        assert_eq!(open, Vec::<&str>::new(), "neither checked nor in unseen.toml");
+        let stale: Vec<&String> = unseen.keys().filter(|id| checked.contains(id.as_str())).collect();
+        assert_eq!(stale, Vec::<&String>::new(), "checked, and in unseen.toml");
+        for id in checked {
+            let requirement = requirement::find(id).unwrap_or_else(|| panic!("there is no requirement {id}"));
+            assert!(requirement.side.includes(Side::Client), "{id} does not bind clients");
+        }
+    }
+
+    #[test]
+    fn every_script_has_a_name_of_its_own() {
+        let mut names = BTreeSet::new();
+        for script in crate::wire::scripts::of_clients() {
+            assert!(names.insert(script.name()), "{} stands twice", script.name());
+        }
     }
 }

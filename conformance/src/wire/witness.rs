@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use self::message::{Message, Rule, classify};
 use self::notices::Compaction;
-pub use self::rules::AGENT_RULES;
+pub use self::rules::{AGENT_RULES, CLIENT_RULES};
 use self::session::Sessions;
 use self::terminals::Terminal;
 use super::frame::{Direction, Frame};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Witness;
+use crate::wire::frame::Direction;
 
 /// Whether a JSON value is an absolute path, of either family of systems.
 pub(super) fn is_absolute(path: &Value) -> bool {
@@ -23,21 +24,23 @@ impl Witness {
             match content["type"].as_str() {
                 Some("diff") => self.absolute(&content["path"]),
                 Some("terminal") => self.terminal_shown(content),
-                Some("content") => self.encoded(&content["content"]),
+                Some("content") => self.encoded(Direction::ToClient, &content["content"]),
                 _ => {}
             }
         }
     }
 
-    /// A content block of the agent's: what is said to be base64 is.
-    pub(super) fn encoded(&mut self, block: &Value) {
+    /// A content block: what is said to be base64 is.
+    pub(super) fn encoded(&mut self, direction: Direction, block: &Value) {
         let data = match block["type"].as_str() {
             Some("image" | "audio") => &block["data"],
             Some("resource") => &block["resource"]["blob"],
             _ => return,
         };
         if let Some(data) = data.as_str() {
-            self.agent_rule("ACPX-CONTENT-002", is_base64(data), || "the data is not base64".into());
+            self.rule(direction, ("ACPX-CONTENT-002", "ACPX-CONTENT-002"), is_base64(data), || {
+                "the data is not base64".into()
+            });
         }
     }
 

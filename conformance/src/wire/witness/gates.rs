@@ -88,6 +88,7 @@ impl Witness {
                 "resource" => offer["embeddedContext"] == true,
                 other => offer[other] == true,
             };
+            self.encoded(Direction::ToAgent, block);
             self.client_rule("ACPX-PROMPT-002", offered, || {
                 format!("the agent does not take {kind:?} blocks")
             });
@@ -97,7 +98,14 @@ impl Witness {
     /// What session/new, load, resume and list have in common.
     fn gate_setup(&mut self, offer: &Value, params: &Value) {
         for server in params["mcpServers"].as_array().into_iter().flatten() {
-            if let Some(kind @ ("http" | "sse")) = server["type"].as_str() {
+            if server["type"].is_null() {
+                let absolute = super::content::is_absolute(&server["command"]);
+                self.client_rule("ACPX-MCP-008", absolute, || {
+                    format!("the command {} is not absolute", server["command"])
+                });
+            } else if server["type"] == "stdio" {
+                self.client_rule("ACPX-MCP-008", false, || "an entry for stdio has no type".into());
+            } else if let Some(kind @ ("http" | "sse")) = server["type"].as_str() {
                 let offered = offer["mcpCapabilities"][kind] == true;
                 self.client_rule("ACPX-MCP-007", offered, || {
                     format!("the agent does not take {kind} MCP servers")

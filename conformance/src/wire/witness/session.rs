@@ -116,6 +116,10 @@ impl Witness {
         let Some(config) = self.session(params).map(|session| session.config.clone()) else { return };
         let mut options = config.as_array().into_iter().flatten();
         let Some(option) = options.find(|option| option["id"] == params["configId"]) else { return };
+        if option["type"] == "boolean" {
+            let fits = params["type"] == "boolean" && params["value"].is_boolean();
+            self.client_rule("ACPX-CONFIG-012", fits, || "a boolean option is not set with a boolean".into());
+        }
         if option["type"] == "select" {
             let value = &params["value"];
             let offered = super::content::choices(&option["options"]).any(|choice| choice == value);
@@ -171,7 +175,7 @@ impl Witness {
         }
         self.tool_reported(params, kind);
         self.special_update(update);
-        self.encoded(&update["content"]);
+        self.encoded(Direction::ToClient, &update["content"]);
         if kind == "config_option_update" {
             self.config_options(&update["configOptions"]);
             if let Some(session) = self.session(params) {

@@ -1,0 +1,80 @@
+//! `accord-conformance client`: the checks of any client command, with a scripted agent in its agent's place.
+
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Instant;
+
+use super::args::{Args, Flag, flag};
+use super::output;
+use crate::report::{Report, terminal};
+use crate::wire::requirement::Side;
+use crate::wire::run_client;
+use crate::wire::seen::Plain;
+use crate::wire::visit::Visitor;
+
+pub(super) const FLAGS: &[Flag] = &[
+    flag("input", "TEXT", "a line for the client's stdin, which then ends; may be repeated"),
+    flag("interrupt", "", "SIGINT cancels the client's turn"),
+    flag("to-list", "COMMAND", "the command line by which the client lists sessions, with {AGENT} in it"),
+    flag("to-wait", "COMMAND", "… by which it leaves permission requests open until it is interrupted"),
+    flag("to-load", "COMMAND", "… by which it loads one"),
+    flag("env", "NAME=VALUE", "a variable for the client"),
+    flag("timeout", "SECONDS", "the longest one check may take (default 30)"),
+    flag("jobs", "N", "checks at a time (default: one a processor)"),
+    flag("only", "IDS", "only these requirements, separated by commas; a final * matches the rest"),
+];
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
+    let began = Instant::now();
+    let baseline = output::baseline(args)?;
+    let mut visitor = visitor(args)?;
+    let jobs = match args.value("jobs") {
+        Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
+        None => thread::available_parallelism().map_or(2, NonZero::get),
+    };
+    run_client::probe(&mut visitor)?;
+    let progress = terminal::Progress::new();
+    let wanted = |id: &str| super::agent::wanted(args, id);
+    let outcomes = run_client::run(&visitor, wanted, jobs, |outcome| progress.told(outcome));
+    progress.done();
+    let report = Report {
+        side: Side::Client,
+        command: args.command.clone(),
+        name: visitor.plain.name().unwrap_or_else(|| args.command.join(" ")),
+        again: args.again(),
+        outcomes,
+        rows: Vec::new(),
+        recordings: Vec::new(),
+        took: began.elapsed(),
+        baseline,
+    };
+    output::deliver(args, &report)
+}
+
+fn visitor(args: &Args) -> Result<Visitor, String> {
+    let mut command = args.command.clone();
+    if !command.iter().any(|word| word.contains("{AGENT}")) {
+        return Err(
+            "give the client's command after `--`, with {AGENT} where the agent's command belongs".into()
+        );
+    }
+    if command[0].contains('/') {
+        command[0] = super::subject::absolute(&command[0])?;
+    }
+    Ok(Visitor {
+        command,
+        ways: args.starting("to-").map(|(way, line)| (way.to_owned(), shell(line))).collect(),
+        env: super::subject::env(args)?,
+        input: args.values("input").map(str::to_owned).collect(),
+        interruptible: args.has("interrupt"),
+        patience: args.seconds("timeout", 30.0)?,
+        kit: std::env::current_exe().map_err(|error| error.to_string())?,
+        plain: Plain::default(),
+    })
+}
+
+/// A command line, as a shell runs it.
+fn shell(line: &str) -> Vec<String> {
+    ["sh", "-c", line].map(str::to_owned).to_vec()
+}
