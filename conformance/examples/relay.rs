@@ -104,17 +104,15 @@ async fn pass(
 
 /// The agent's own end, forced if it does not come: asked after one grace, killed after another.
 async fn wait(child: &mut Child, group: &Group) -> io::Result<ExitCode> {
-    let status = match timeout(GRACE, child.wait()).await {
-        Ok(status) => status?,
-        Err(_) => {
-            group.terminate();
-            match timeout(GRACE, child.wait()).await {
-                Ok(status) => status?,
-                Err(_) => {
-                    group.kill();
-                    child.wait().await?
-                }
-            }
+    let status = if let Ok(status) = timeout(GRACE, child.wait()).await {
+        status?
+    } else {
+        group.terminate();
+        if let Ok(status) = timeout(GRACE, child.wait()).await {
+            status?
+        } else {
+            group.kill();
+            child.wait().await?
         }
     };
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))

@@ -18,6 +18,8 @@ use crate::cargo::root;
 
 const PAGE: &str = "docs/coverage.md";
 const EXCUSES: &str = "docs/not-covered.md";
+/// What the conformance kit cannot see from outside, and why; some of it other tests show all the same.
+const UNSEEN: &str = "conformance/unseen.toml";
 
 /// Writes the page, or with `--check` compares it.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -29,12 +31,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let requirements = ids::all(&root())?;
     let known: BTreeSet<&str> = requirements.iter().map(|requirement| requirement.id.as_str()).collect();
     let places = cited::everywhere(&known)?;
-    let excuses = excuses(&fs::read_to_string(root().join(EXCUSES)).unwrap_or_default());
-    let page = page(&requirements, &places, &excuses);
+    let read = |name: &str| fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"));
+    let excuses = excuses(&read(EXCUSES)?);
+    let mut reasons = unseen(&read(UNSEEN)?);
+    reasons.extend(excuses.clone());
+    let page = page(&requirements, &places, &reasons);
     let open: Vec<&str> = requirements
         .iter()
         .map(|requirement| requirement.id.as_str())
-        .filter(|id| !places.contains_key(*id) && !excuses.contains_key(*id))
+        .filter(|id| !places.contains_key(*id) && !reasons.contains_key(*id))
         .collect();
     let stale: Vec<&str> = excuses
         .keys()
@@ -76,6 +81,15 @@ fn excuses(text: &str) -> BTreeMap<String, String> {
         excuses.extend(ids.split_whitespace().map(|id| (id.to_owned(), reason.to_owned())));
     }
     excuses
+}
+
+/// The lines `ID = "reason"`.
+fn unseen(text: &str) -> BTreeMap<String, String> {
+    let entry = |line: &str| {
+        let (id, reason) = line.split_once(" = ")?;
+        Some((id.to_owned(), reason.trim_matches('"').to_owned()))
+    };
+    text.lines().filter(|line| line.starts_with("ACP")).filter_map(entry).collect()
 }
 
 fn page(

@@ -47,7 +47,7 @@ fn in_file(path: &Path, text: &str, known: &BTreeSet<&str>) -> Vec<(String, Plac
     let lines: Vec<&str> = text.lines().collect();
     let whole = path
         .components()
-        .any(|part| ["tests", "checks", "scenario"].iter().any(|name| part.as_os_str() == *name));
+        .any(|part| ["tests", "checks", "scripts", "scenario"].iter().any(|name| part.as_os_str() == *name));
     let from = if whole {
         0
     } else {
