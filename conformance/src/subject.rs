@@ -64,6 +64,9 @@ async fn serve(options: &Options) -> Result<(), String> {
             Projection::Live => Active::Reopenable,
             _ => Active::Reserved,
         });
+    if options.fork {
+        builder = builder.unstable_fork();
+    }
     if let Some(dir) = &options.state_dir {
         builder =
             builder.store(store(options.kind, dir).map_err(|error| format!("{}: {error}", dir.display()))?);

@@ -18,6 +18,7 @@ accord-subject-agent: a scripted agent over stdio
   --projection live|committed  what the client sees: an editor's view (default) or an automation's
   --mcp-policy strict|lenient  what an MCP server that does not start means: no session (default), or a notice
   --mcp-limit MS               how long an MCP server may take to start (default 30000)
+  --fork                       offer session/fork, which is unstable
   --auth                       ask for a login: the method `token`, or this program with --login in a terminal
   --login                      log in, and end
   --help                       this text
@@ -34,6 +35,7 @@ pub(super) struct Options {
     pub(super) projection: Projection,
     pub(super) mcp: McpSettings,
     pub(super) kind: StoreKind,
+    pub(super) fork: bool,
     pub(super) auth: bool,
     pub(super) login: bool,
 }
@@ -54,6 +56,7 @@ impl Options {
             projection: Projection::Live,
             mcp: McpSettings::default(),
             kind: StoreKind::Jsonl,
+            fork: false,
             auth: false,
             login: false,
         };
@@ -76,6 +79,7 @@ impl Options {
                         _ => return Err("--store is jsonl or sqlite".to_owned()),
                     }
                 }
+                "--fork" => options.fork = true,
                 "--auth" => options.auth = true,
                 "--login" => options.login = true,
                 "--mcp-policy" => {

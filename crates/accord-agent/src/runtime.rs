@@ -71,6 +71,7 @@ struct Shared<B: Backend> {
     active: Active,
     changes: Option<watch::Receiver<Catalogue>>,
     mounting: tools::Settings,
+    fork: bool,
     owners: Mutex<HashMap<SessionId, Arc<Owner<B::Session>>>>,
 }
 
@@ -152,7 +153,7 @@ impl<B: Backend> Agent for Runtime<B> {
     }
 
     fn forking(&self) -> Option<&impl Forking> {
-        self.shared.parts.store.as_ref().map(|_| self)
+        (self.shared.fork && self.shared.parts.store.is_some()).then_some(self)
     }
 
     fn closing(&self) -> Option<&impl Closing> {

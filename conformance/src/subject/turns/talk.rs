@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
-use accord_agent::runtime::Turn;
+use accord_agent::runtime::{Projection, Turn};
 use accord_agent::{Error, Filled};
 
 /// How long a slow turn waits between two words.
@@ -15,6 +15,7 @@ pub(super) async fn stream(turn: &Turn, count: usize, size: usize) -> Result<(),
     let chunk = "x".repeat(size);
     for _ in 0..count {
         turn.say(chunk.as_str()).await?;
+        beat(turn).await?;
     }
     Ok(())
 }
@@ -33,6 +34,14 @@ pub(super) async fn echo(turn: &Turn, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A client that sees no pieces gets each of them as a message of its own, so that it can watch.
+async fn beat(turn: &Turn) -> Result<(), Error> {
+    match turn.projection() {
+        Projection::Live => Ok(()),
+        _ => turn.end_message().await,
+    }
+}
+
 /// A word each beat until the time is up or the turn is cancelled.
 pub(super) async fn slow(turn: &Turn, milliseconds: u64) -> Result<(), Error> {
     let end = tokio::time::Instant::now() + Duration::from_millis(milliseconds);
@@ -40,6 +49,7 @@ pub(super) async fn slow(turn: &Turn, milliseconds: u64) -> Result<(), Error> {
     while tokio::time::Instant::now() < end {
         word += 1;
         turn.say(format!("word{word} ")).await?;
+        beat(turn).await?;
         turn.or_cancelled(tokio::time::sleep(BEAT)).await?;
     }
     Ok(())

@@ -34,6 +34,7 @@ pub struct Builder<B: Backend> {
     catalogue: Catalogue,
     changes: Option<watch::Receiver<Catalogue>>,
     mounting: tools::Settings,
+    fork: bool,
 }
 
 impl<B: Backend> Builder<B> {
@@ -46,6 +47,7 @@ impl<B: Backend> Builder<B> {
             catalogue: Catalogue::default(),
             changes: None,
             mounting: tools::Settings::default(),
+            fork: false,
         }
     }
 
@@ -102,6 +104,14 @@ impl<B: Backend> Builder<B> {
         self
     }
 
+    /// Offers `session/fork`. **Unstable**: neither the method nor its capability is in the protocol's stable schema, so
+    /// a strict client may object to an agent that advertises it.
+    #[must_use]
+    pub fn unstable_fork(mut self) -> Self {
+        self.fork = true;
+        self
+    }
+
     /// The runtime, for one connection.
     pub fn build(self) -> Runtime<B> {
         Runtime {
@@ -115,6 +125,7 @@ impl<B: Backend> Builder<B> {
                 active: self.active,
                 changes: self.changes,
                 mounting: self.mounting,
+                fork: self.fork,
                 owners: Mutex::new(HashMap::new()),
             }),
         }

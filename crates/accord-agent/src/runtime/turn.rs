@@ -14,6 +14,7 @@ use super::choice::Choice;
 use super::handle::SessionHandle;
 use super::owner::{Core, raw};
 use super::pen::{Kind, Pen};
+use super::projection::Projection;
 use crate::client::{Client, ClientError};
 use crate::fence::Fence;
 use crate::handler::Error;
@@ -69,6 +70,11 @@ impl Turn {
         &self.inner.choice
     }
 
+    /// How much of the session the client sees: pieces as they are written, or only what is whole.
+    pub fn projection(&self) -> Projection {
+        self.inner.core.projection
+    }
+
     /// The prompt's blocks as they came.
     pub fn blocks(&self) -> &[ContentBlock] {
         self.inner.wire.blocks()
@@ -101,6 +107,19 @@ impl Turn {
     pub async fn think(&self, text: impl Into<String> + Send) -> Result<(), Error> {
         self.unless_cancelled()?;
         self.piece(Kind::Thought, &text.into(), None).await
+    }
+
+    /// Ends the message, or the reasoning, that is being written: what is written next is another one.
+    ///
+    /// # Errors
+    /// The turn is over.
+    ///
+    /// # Cancel safety
+    /// The message is ended or not.
+    pub async fn end_message(&self) -> Result<(), Error> {
+        let _inside = self.inner.fence.enter().ok_or_else(over)?;
+        let mut pen = self.inner.pen.lock().await;
+        self.whole(pen.lift()).await
     }
 
     /// Anything else that happens; it is stored and sent, as the projection shows it, after a cancel too.

@@ -237,6 +237,13 @@ async fn children_belong_to_their_parent() {
 async fn a_fork_is_a_copy_and_goes_its_own_way() {
     let stage = Stage::new();
     let mut peer = stage.start(Script::telling()).await;
+    assert_eq!(
+        peer.call("session/fork", stage.params("s")).await["error"]["code"],
+        -32601,
+        "only where asked for"
+    );
+    let runtime: Runtime<_> = stage.builder(Script::telling()).unstable_fork().build();
+    let mut peer = Peer::connected(runtime, json!({})).await;
     let (id, _) = stage.open(&mut peer).await;
     peer.turn(&id, "one").await;
     let answer = peer.call("session/fork", stage.params(&id)).await;
