@@ -3,6 +3,8 @@
 
 #[path = "types/captures.rs"]
 mod captures;
+#[path = "types/cases.rs"]
+mod cases;
 #[path = "types/compare.rs"]
 mod compare;
 #[path = "types/generate.rs"]
