@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::wire::requirement;
+use crate::wire::requirement::{self, Side};
 use crate::wire::run::Outcome;
 use crate::wire::verdict::Verdict;
 
@@ -38,20 +38,23 @@ enum Expected {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    known: Vec<Known>,
+    agent: Vec<Known>,
+    #[serde(default)]
+    client: Vec<Known>,
 }
 
 impl Baseline {
     /// Reads a file; an entry without a reason, or for a requirement that does not exist, is an error.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path, side: Side) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text).map_err(|why| format!("{}: {why}", path.display()))
+        Self::parse(&text, side).map_err(|why| format!("{}: {why}", path.display()))
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str, side: Side) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut known = BTreeMap::new();
-        for entry in file.known {
+        let entries = if side == Side::Client { file.client } else { file.agent };
+        for entry in entries {
             if entry.reason.trim().is_empty() {
                 return Err(format!("{} has no reason", entry.id));
             }
@@ -118,8 +121,8 @@ mod tests {
 
     #[test]
     fn an_unlisted_failure_and_a_stale_entry_both_count() {
-        let text = "[[known]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \"because\"\n";
-        let baseline = Baseline::parse(text).unwrap();
+        let text = "[[agent]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \"because\"\n";
+        let baseline = Baseline::parse(text, Side::Agent).unwrap();
         let of = |id, verdict| baseline.deviations(&[outcome(id, verdict)]).len();
         assert_eq!(of("ACP-INIT-001", Verdict::Failed), 0);
         assert_eq!(of("ACP-INIT-001", Verdict::Passed), 1);
@@ -130,15 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn the_subject_agents_own_baseline_reads() {
-        Baseline::parse(include_str!("../known-failures.toml")).unwrap();
+    fn the_subjects_own_baseline_reads() {
+        for side in [Side::Agent, Side::Client] {
+            Baseline::parse(include_str!("../known-failures.toml"), side).unwrap();
+        }
     }
 
     #[test]
     fn entries_need_a_reason_and_a_requirement() {
-        let without = "[[known]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \" \"\n";
-        assert!(Baseline::parse(without).unwrap_err().contains("no reason"));
-        let unknown = "[[known]]\nid = \"ACP-NO-001\"\nverdict = \"failed\"\nreason = \"x\"\n";
-        assert!(Baseline::parse(unknown).unwrap_err().contains("no requirement"));
+        let without = "[[agent]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\"\nreason = \" \"\n";
+        assert!(Baseline::parse(without, Side::Agent).unwrap_err().contains("no reason"));
+        let unknown = "[[agent]]\nid = \"ACP-NO-001\"\nverdict = \"failed\"\nreason = \"x\"\n";
+        assert!(Baseline::parse(unknown, Side::Agent).unwrap_err().contains("no requirement"));
     }
 }

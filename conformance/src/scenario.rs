@@ -15,6 +15,7 @@ mod talk;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::baseline::Baseline;
 use crate::wire::case::Subject;
 use crate::wire::frame::Frame;
 use crate::wire::recording::Recording;
@@ -33,6 +34,8 @@ pub(crate) struct Play {
     pub(crate) record: Option<PathBuf>,
     /// Advisory findings and inconclusive steps count as failures, too.
     pub(crate) strict: bool,
+    /// What is known to fail, and does not count.
+    pub(crate) baseline: Option<Baseline>,
 }
 
 /// The answer to every permission request.

@@ -33,6 +33,9 @@ const WORDS: &[(&str, &str)] = &[
     ("fail", "fail on purpose"),
 ];
 
+/// What the subjects are known to fail, each with its reason.
+const KNOWN: &str = "conformance/known-failures.toml";
+
 /// Without a command, on the subject agent; with one after `--`, on that. Flags go to the kit.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let dashes = arguments.iter().position(|argument| argument == "--");
@@ -53,10 +56,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for (form, name) in [("html", "agent.html"), ("json", "agent.json"), ("junit", "agent.xml")] {
         flags.push(format!("--{form}={}", reports.join(name).display()));
     }
-    flags.push(format!("--known={}", root().join("conformance/known-failures.toml").display()));
     subject(&kit, "agent", &flags, &agent, "live")?;
     println!("the report with its diagrams: {}", reports.join("agent.html").display());
-    Ok(())
+    client(&kit, &reports)
+}
+
+/// All checks of the subject client, with scripted agents in its agent's place.
+fn client(kit: &Path, reports: &Path) -> Result<(), String> {
+    let client = built("accord-subject-client")?;
+    let mut call = Command::new(kit);
+    call.args(["client", "--interrupt", "--timeout", "90"]);
+    let waiting =
+        format!("'{}' --permission wait --timeout 60 --prompt hello -- {{AGENT}}", client.display());
+    call.arg("--to-wait").arg(waiting);
+    for (form, name) in [("html", "client.html"), ("json", "client.json"), ("junit", "client.xml")] {
+        call.arg(format!("--{form}={}", reports.join(name).display()));
+    }
+    call.arg("--known").arg(root().join(KNOWN));
+    show(call.arg("--").arg(client).args(["--timeout", "60", "--prompt", "hello", "--", "{AGENT}"]))
 }
 
 /// One command of the kit on the subject agent.
@@ -68,7 +85,7 @@ fn subject(
     projection: &str,
 ) -> Result<(), String> {
     let mut call = Command::new(kit);
-    call.args([command, "--strict"]).args(flags);
+    call.args([command, "--strict", "--known"]).arg(root().join(KNOWN)).args(flags);
     for (situation, words) in WORDS {
         call.arg(format!("--prompt-{situation}")).arg(words);
     }

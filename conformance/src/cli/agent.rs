@@ -20,7 +20,7 @@ pub(super) const FLAGS: &[Flag] = &[
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let began = Instant::now();
     let mut subject = subject::of(args)?;
-    let baseline = output::baseline(args)?;
+    let baseline = output::baseline(args, Side::Agent)?;
     let jobs = match args.value("jobs") {
         Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
         None => thread::available_parallelism().map_or(2, NonZero::get),

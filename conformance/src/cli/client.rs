@@ -27,7 +27,7 @@ pub(super) const FLAGS: &[Flag] = &[
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let began = Instant::now();
-    let baseline = output::baseline(args)?;
+    let baseline = output::baseline(args, Side::Client)?;
     let mut visitor = visitor(args)?;
     let jobs = match args.value("jobs") {
         Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
@@ -74,7 +74,7 @@ fn visitor(args: &Args) -> Result<Visitor, String> {
     })
 }
 
-/// A command line, as a shell runs it.
+/// A command line, as a shell runs it; the client takes the shell's place, so that an interrupt reaches it.
 fn shell(line: &str) -> Vec<String> {
-    ["sh", "-c", line].map(str::to_owned).to_vec()
+    vec!["sh".into(), "-c".into(), format!("exec {line}")]
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::args::{Args, Flag, flag};
 use crate::baseline::Baseline;
 use crate::report::{Report, html, json, junit, terminal};
+use crate::wire::requirement::Side;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("all", "", "show what passed and what was skipped, too"),
@@ -16,8 +17,8 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 /// What `--known` says.
-pub(super) fn baseline(args: &Args) -> Result<Option<Baseline>, String> {
-    args.value("known").map(|path| Baseline::read(path.as_ref())).transpose()
+pub(super) fn baseline(args: &Args, side: Side) -> Result<Option<Baseline>, String> {
+    args.value("known").map(|path| Baseline::read(path.as_ref(), side)).transpose()
 }
 
 /// Prints the report, writes the files asked for, and gives the verdict as a status.

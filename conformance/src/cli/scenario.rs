@@ -46,7 +46,8 @@ pub(super) fn play(args: &Args, subject: Subject) -> Result<Played, String> {
         Some(other) => return Err(format!("--permission is allow, reject or cancel, not {other}")),
     };
     let record = args.value("record").map(Into::into);
-    let play = Play { subject, permission, record, strict: args.has("strict") };
+    let baseline = output::baseline(args, Side::Agent)?;
+    let play = Play { subject, permission, record, strict: args.has("strict"), baseline };
     crate::say::out(&report::head(&args.command));
     let played = scenario::play(play, |row| crate::say::out(&report::row(row)))?;
     crate::say::out(&report::foot(&played.0));

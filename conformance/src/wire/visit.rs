@@ -39,8 +39,8 @@ pub(crate) struct Visitor {
     pub(crate) plain: Plain,
 }
 
-/// How much of its output is kept.
-const KEPT: usize = 4 << 20;
+/// How much is kept of the start of its output, and how much of its end.
+const KEPT: usize = 2 << 20;
 
 impl Visitor {
     /// Lets the client come once, with the script called `name` as its agent.
@@ -172,15 +172,16 @@ fn left(mark: &str, agent: &Path) -> Vec<String> {
     running().into_iter().map(|each| each.command.replace(&own, "{AGENT}")).collect()
 }
 
-/// Reads a pipe to its end, keeping the first part.
+/// Reads a pipe to its end, keeping the first and the last part.
 fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut kept = Vec::new();
         let Some(mut pipe) = pipe else { return kept };
         let mut chunk = vec![0; 64 * 1024];
         while let Ok(count @ 1..) = pipe.read(&mut chunk) {
-            if kept.len() < KEPT {
-                kept.extend_from_slice(&chunk[..count]);
+            kept.extend_from_slice(&chunk[..count]);
+            if kept.len() > 4 * KEPT {
+                kept.drain(KEPT..kept.len() - KEPT);
             }
         }
         kept

@@ -90,7 +90,7 @@ macro_rules! record {
             }
 
             $(
-                #[doc = concat!("Sets [`", stringify!($ofield), "`](field@Self::", stringify!($ofield), ").")]
+                /// Sets the field of the same name.
                 #[must_use]
                 pub fn $ofield(mut self, $ofield: impl Into<$otype>) -> Self {
                     self.$ofield = $ofield.into();
