@@ -273,9 +273,13 @@ impl<B: Backend> Shared<B> {
             let shared = Arc::clone(self);
             closing.spawn(async move { (owner.core.id.clone(), shared.shut(&owner, false).await) });
         }
-        for (session, closed) in closing.join_all().await {
-            if let Err(error) = closed {
-                tracing::error!(%session, %error, "a session was not closed cleanly");
+        while let Some(joined) = closing.join_next().await {
+            match joined {
+                Ok((_, Ok(()))) => {}
+                Ok((session, Err(error))) => {
+                    tracing::error!(%session, %error, "a session was not closed cleanly");
+                }
+                Err(error) => tracing::error!(%error, "closing a session failed unexpectedly"),
             }
         }
     }

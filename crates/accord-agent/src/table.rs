@@ -23,7 +23,7 @@ pub(crate) struct Line {
     /// The one turn that may run. It is here from the moment its request was read until its answer is written.
     pub(crate) turn: Option<Arc<Running>>,
     /// Done when the call before the next one is.
-    last: Option<oneshot::Receiver<()>>,
+    last: Option<Before>,
     tickets: usize,
 }
 
@@ -86,7 +86,8 @@ impl Line {
     pub(crate) fn ticket(&mut self, table: &Arc<Table>, id: &SessionId) -> Ticket {
         let (done, next) = oneshot::channel();
         self.tickets += 1;
-        Ticket { table: Arc::clone(table), id: id.clone(), before: self.last.replace(next), _done: done }
+        let before = self.last.replace(Before(next));
+        Ticket { table: Arc::clone(table), id: id.clone(), before, done: Some(done) }
     }
 
     fn is_idle(&self) -> bool {
@@ -99,23 +100,30 @@ impl Line {
 pub(crate) struct Ticket {
     table: Arc<Table>,
     id: SessionId,
-    before: Option<oneshot::Receiver<()>>,
-    _done: oneshot::Sender<()>,
+    before: Option<Before>,
+    done: Option<oneshot::Sender<Before>>,
 }
+
+/// What a place waits for: the place before it, which is done, or gave up and handed on what it waited for itself.
+#[derive(Debug)]
+struct Before(oneshot::Receiver<Before>);
 
 impl Ticket {
     /// Waits until every call before has finished or given up.
     pub(crate) async fn come(&mut self) {
-        if let Some(before) = &mut self.before {
+        while let Some(before) = &mut self.before {
             // An error is the other end dropped, which is how a call says that it is done.
-            drop(before.await);
-            self.before = None;
+            self.before = (&mut before.0).await.ok();
         }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        // Whoever comes next must not overtake what this call still waited for. Nobody may come next.
+        if let (Some(before), Some(done)) = (self.before.take(), self.done.take()) {
+            drop(done.send(before));
+        }
         let mut lines = self.table.lock();
         if let Some(line) = lines.get_mut(&self.id) {
             line.tickets -= 1;

@@ -188,9 +188,9 @@ impl<H: Handler> Router<H> {
         let bytes = call.bytes();
         let session = elicitation::session_of(&request).cloned();
         let live = session.as_ref().and_then(|session| self.sessions.get(session));
-        let is_cancelling = live.as_ref().is_some_and(|live| live.is_cancelling());
         let (key, settled, withdrawn) = self.open(session, Question::Elicitation(request.clone()), call);
-        if is_cancelling {
+        // Looked at once the question is open: a cancel before that has not found it, a later one will.
+        if live.as_ref().is_some_and(|live| live.is_cancelling()) {
             self.asks.cancel(key);
             return;
         }

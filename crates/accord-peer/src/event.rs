@@ -84,12 +84,52 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(fault) => write!(f, "malformed line: {fault}"),
-            Self::UnknownResponse(id) => write!(f, "response to no pending request, id {id}"),
+            Self::UnknownResponse(id) => write!(f, "response to no pending request, id {}", CutId(id)),
             Self::Complaint(error) => write!(f, "the peer could not read a message, code {}", error.code),
-            Self::DuplicateId(id) => write!(f, "request id {id} is in use"),
-            Self::TooEarly(method) => write!(f, "{method:?} before the connection was opened"),
-            Self::TooMany(id) => write!(f, "too many requests at once, id {id}"),
+            Self::DuplicateId(id) => write!(f, "request id {} is in use", CutId(id)),
+            Self::TooEarly(method) => write!(f, "{:?} before the connection was opened", Cut(method)),
+            Self::TooMany(id) => write!(f, "too many requests at once, id {}", CutId(id)),
             Self::BadCancel => f.write_str("cancellation without a request id"),
+        }
+    }
+}
+
+/// A name of the peer's, which may be as long as a line.
+struct Cut<'a>(&'a str);
+
+impl fmt::Debug for Cut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 80;
+        match self.0.char_indices().nth(MOST) {
+            None => write!(f, "{:?}", self.0),
+            Some((end, _)) => write!(f, "{:?}…", &self.0[..end]),
+        }
+    }
+}
+
+/// An id of the peer's, which may be as long as a line, too.
+struct CutId<'a>(&'a Id);
+
+impl fmt::Display for CutId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Id::String(id) => write!(f, "{:?}", Cut(id)),
+            short => short.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_stays_short_however_long_the_peers_names_are() {
+        let long = "é".repeat(1 << 20);
+        for violation in
+            [Violation::TooEarly(long.as_str().into()), Violation::DuplicateId(Id::from(long.as_str()))]
+        {
+            assert!(violation.to_string().len() < 300);
         }
     }
 }

@@ -26,6 +26,8 @@ use crate::{Call, CallError, Cause, End, Notification, Options, Service, Tap, Up
 const AFTER_EXIT: Duration = Duration::from_millis(250);
 /// A peer that asks and asks and does not read its answers is not read from either.
 const UNREAD_ANSWERS: usize = 1024;
+/// So many violations are told one by one, then each time their count has doubled.
+const TOLD_VIOLATIONS: u32 = 32;
 
 pub(crate) struct Driver<R, W, S> {
     shared: Arc<Shared>,
@@ -54,6 +56,8 @@ pub(crate) struct Driver<R, W, S> {
     deaf: bool,
     deadline: Option<(Cause, Pin<Box<Sleep>>)>,
     exit: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// What the peer should not have sent, counted.
+    violations: u32,
 }
 
 /// A decoded line.
@@ -100,6 +104,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
             deaf: false,
             deadline: None,
             exit: None,
+            violations: 0,
         }
     }
 
@@ -346,7 +351,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, S: Service> Driver<R, W, S> {
                 waiter.settle(outcome.map_err(|failed| CallError::failed(failed, self.frame_limit)));
             }
             Step::Event(Event::Violation(violation), ..) => {
-                tracing::warn!(target: "accord::wire", %violation, "the peer broke the protocol");
+                self.violations = self.violations.saturating_add(1);
+                if self.violations <= TOLD_VIOLATIONS || self.violations.is_power_of_two() {
+                    tracing::warn!(target: "accord::wire", %violation, "the peer broke the protocol");
+                }
             }
             Step::Event(..) => {}
         }

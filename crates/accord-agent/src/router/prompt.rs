@@ -76,10 +76,15 @@ impl<A: Agent> Serving<A> {
         running: &Arc<Running>,
         mut ticket: Ticket,
     ) -> Result<StopReason, Error> {
-        ticket.come().await;
+        // A close before it in the line waits for this turn, so a cancelled one must not wait for its place.
+        let cancelled = running.cancel.run_until_cancelled(ticket.come()).await.is_none();
+        if cancelled {
+            return Ok(StopReason::Cancelled);
+        }
         let id = &request.session_id;
         let entry = self.wire.table.open(id).ok_or_else(|| unknown(id))?;
-        self.gate().await?;
+        // A panic in the gate is an error of this prompt, too: the turn has to leave its session's table.
+        caught(self.gate()).await?;
         if running.cancel.is_cancelled() {
             return Ok(StopReason::Cancelled);
         }

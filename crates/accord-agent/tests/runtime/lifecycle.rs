@@ -1,11 +1,12 @@
 //! New, list, load, resume, close, delete: what is durable, what is refused, and what is left.
 
 use std::fs;
+use std::time::Duration;
 
-use accord_agent::StopReason;
 use accord_agent::runtime::{Active, Runtime, Turn};
 use accord_agent::store::jsonl::JsonlStore;
 use accord_agent::store::{Query, SessionStore as _};
+use accord_agent::{Serve, StopReason};
 use serde_json::json;
 
 use crate::stage::{Script, Stage, listed};
@@ -258,4 +259,25 @@ async fn a_fork_is_a_copy_and_goes_its_own_way() {
         peer.call("session/close", json!({"sessionId": session})).await;
     }
     assert_eq!(listed(&peer.call("session/list", json!({})).await), [&fork, &id]);
+}
+
+// ACPX-CLOSE-002, D4: the grace is longer than this test waits, so a close and a prompt that wait for each other show
+#[tokio::test]
+async fn a_prompt_right_behind_a_close_waits_for_nothing() {
+    for method in ["session/close", "session/delete"] {
+        let stage = Stage::new();
+        let runtime: Runtime<_> = stage.builder(Script::telling()).build();
+        let mut peer = Peer::of(Serve::new(runtime).grace(Duration::from_secs(3600)));
+        peer.initialize(json!({})).await;
+        let (id, _) = stage.open(&mut peer).await;
+        let close = peer.request(method, json!({"sessionId": id}));
+        let prompt = peer.prompt(&id, "late");
+        peer.send_all([close.clone(), prompt.clone()]).await;
+        let (before, answer) = peer.answer(&prompt).await;
+        assert_eq!(stop(&answer), "cancelled");
+        if !before.iter().any(|message| message["id"] == close["id"]) {
+            let (_, closed) = peer.answer(&close).await;
+            assert_eq!(closed["result"], json!({}));
+        }
+    }
 }

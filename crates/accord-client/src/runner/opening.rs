@@ -8,7 +8,7 @@ use accord_protocol::{
 };
 use tokio::sync::watch;
 
-use super::{Restore, RunError, builder::Plan, shared::Shared};
+use super::{Restore, RunError, RunnerState, builder::Plan, shared::Shared};
 use crate::{
     Client, Error, Misuse, Session,
     auth::{id_of, login_in_terminal},
@@ -21,11 +21,16 @@ impl Shared {
     pub(super) async fn session(self: &Arc<Self>) -> Result<Session, RunError> {
         let mut opening = {
             let mut inner = self.lock();
-            if let Some(session) = &inner.session {
-                return Ok(session.clone());
-            }
             if let Some(failed) = &inner.failed {
                 return Err(failed.clone());
+            }
+            match *self.state.borrow() {
+                RunnerState::Closing => return Err(RunError::Closing),
+                RunnerState::Closed(reason) => return Err(RunError::Closed(reason)),
+                RunnerState::Idle | RunnerState::Running => {}
+            }
+            if let Some(session) = &inner.session {
+                return Ok(session.clone());
             }
             if let Some(opening) = &inner.opening {
                 opening.clone()

@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) feed: LaneSender<Item>,
     pub(super) asks: Arc<Asks>,
     pub(super) desk: Mutex<Desk>,
-    state: watch::Sender<RunnerState>,
+    pub(super) state: watch::Sender<RunnerState>,
     /// Its other end is the teller's, and goes with it.
     telling: watch::Receiver<()>,
     inner: Mutex<Inner>,

@@ -46,7 +46,7 @@ fn both_models_lead_to_the_same_turns() {
         "write a/b.txt some text",
         "read a/b.txt",
         "search some",
-        "run echo out; echo err >&2; exit 3",
+        "run exec 2>&1; echo out; echo err >&2; exit 3",
         "mcp nothing {}",
         "tools 2",
         "permit 2",
