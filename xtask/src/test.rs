@@ -13,6 +13,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "format", run: || show(cargo().args(["fmt", "--all", "--check"])) },
     Step { name: "tidy", run: || crate::tidy::run(&[]) },
+    Step { name: "coverage", run: || crate::coverage::run(&["--check".into()]) },
     Step { name: "clippy", run: clippy },
     Step { name: "tests", run: || workspace("test", &["--lib", "--bins", "--tests", "--examples"]) },
     Step { name: "doctests", run: || workspace("test", &["--doc"]) },

@@ -45,9 +45,9 @@ pub(crate) fn everywhere(known: &BTreeSet<&str>) -> Result<BTreeMap<String, Vec<
 /// What one file cites: all of a test file or a check, and what stands below `#[cfg(test)]` elsewhere.
 fn in_file(path: &Path, text: &str, known: &BTreeSet<&str>) -> Vec<(String, Place)> {
     let lines: Vec<&str> = text.lines().collect();
-    let whole = path
-        .components()
-        .any(|part| ["tests", "checks", "scripts", "scenario"].iter().any(|name| part.as_os_str() == *name));
+    let whole = path.components().any(|part| {
+        ["tests", "checks", "scripts", "scenario", "witness"].iter().any(|name| part.as_os_str() == *name)
+    });
     let from = if whole {
         0
     } else {
@@ -63,9 +63,9 @@ fn in_file(path: &Path, text: &str, known: &BTreeSet<&str>) -> Vec<(String, Plac
     found
 }
 
-/// A row's id is as short as a type parameter, so it counts in a comment, or in the name of a test.
+/// A row's id is as short as a type parameter, so it counts in a comment, in a text, or in the name of a test.
 fn is_citation(line: &str, id: &str) -> bool {
-    id.len() > 3 || line.contains("//") || line.contains("fn ")
+    id.len() > 3 || ["//", "\"", "fn "].iter().any(|mark| line.contains(mark))
 }
 
 /// The words of a line that can be ids; `t12_…` in a name counts as `T12`.
