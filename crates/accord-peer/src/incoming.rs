@@ -1,7 +1,5 @@
 //! Calls of the peer that have no answer yet.
 
-use std::collections::BTreeMap;
-
 use accord_protocol::rpc::Id;
 
 /// Names a call of the peer. It is ours and never reused, whatever the peer does with its ids.
@@ -9,64 +7,84 @@ use accord_protocol::rpc::Id;
 pub struct CallKey(u64);
 
 /// A call is *open* from the moment it was handed to the application until it was answered.
+///
+/// Few calls are open at once, most of them for a short time, and never more than the peer's configuration allows: so
+/// they lie in a row, oldest first, and are looked for from the newest.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     last: u64,
-    open: BTreeMap<CallKey, Open>,
-    /// The open calls that can be cancelled; a null id names nothing.
-    by_id: BTreeMap<Id, CallKey>,
+    open: Vec<Open>,
+    /// How long the lines of the open calls are together.
+    bytes: usize,
 }
 
 #[derive(Debug)]
 struct Open {
+    key: CallKey,
     id: Id,
+    bytes: usize,
     cancelled: bool,
 }
 
 impl Incoming {
     pub(crate) fn new() -> Self {
-        Self { last: 0, open: BTreeMap::new(), by_id: BTreeMap::new() }
+        Self { last: 0, open: Vec::new(), bytes: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Opens a call, unless its id is in use.
-    pub(crate) fn open(&mut self, id: &Id) -> Option<CallKey> {
-        let key = CallKey(self.last + 1);
-        if *id != Id::Null {
-            match self.by_id.entry(id.clone()) {
-                std::collections::btree_map::Entry::Occupied(_) => return None,
-                std::collections::btree_map::Entry::Vacant(free) => free.insert(key),
-            };
-        }
-        self.last = key.0;
-        self.open.insert(key, Open { id: id.clone(), cancelled: false });
-        Some(key)
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Opens a call that came in a line of `bytes` bytes. Its id must be [free](Self::is_free).
+    pub(crate) fn open(&mut self, id: Id, bytes: usize) -> CallKey {
+        self.last += 1;
+        let key = CallKey(self.last);
+        self.bytes += bytes;
+        self.open.push(Open { key, id, bytes, cancelled: false });
+        key
+    }
+
+    /// Whether no open call has this id. A null id names nothing and is always free.
+    pub(crate) fn is_free(&self, id: &Id) -> bool {
+        self.place_of(id).is_none()
     }
 
     /// The id to answer to, once.
     pub(crate) fn close(&mut self, key: CallKey) -> Option<Id> {
-        let Open { id, .. } = self.open.remove(&key)?;
-        self.by_id.remove(&id);
+        let Open { id, bytes, .. } = self.open.remove(self.place(key)?);
+        self.bytes -= bytes;
         Some(id)
     }
 
     /// The call the peer no longer wants, if it is open and this is news.
     pub(crate) fn cancel(&mut self, id: &Id) -> Option<CallKey> {
-        let key = *self.by_id.get(id)?;
-        let call = self.open.get_mut(&key)?;
-        (!std::mem::replace(&mut call.cancelled, true)).then_some(key)
+        let place = self.place_of(id)?;
+        let call = &mut self.open[place];
+        (!std::mem::replace(&mut call.cancelled, true)).then_some(call.key)
     }
 
     pub(crate) fn is_cancelled(&self, key: CallKey) -> bool {
-        self.open.get(&key).is_some_and(|call| call.cancelled)
+        self.place(key).is_some_and(|place| self.open[place].cancelled)
     }
 
     /// Forgets every open call: nobody is there to be answered.
     pub(crate) fn clear(&mut self) {
         self.open.clear();
-        self.by_id.clear();
+        self.bytes = 0;
+    }
+
+    fn place(&self, key: CallKey) -> Option<usize> {
+        self.open.binary_search_by_key(&key, |call| call.key).ok()
+    }
+
+    fn place_of(&self, id: &Id) -> Option<usize> {
+        if *id == Id::Null {
+            return None;
+        }
+        self.open.iter().rposition(|call| call.id == *id)
     }
 }

@@ -1,6 +1,6 @@
 //! Requests of ours that have no outcome yet.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use accord_protocol::rpc::Id;
 
@@ -16,14 +16,17 @@ impl RequestKey {
 }
 
 /// A request is *pending* from the moment its line is in the output until it was answered, abandoned, or lost.
+///
+/// Ids only grow, so what is pending lies in their order; most answers are for the oldest or the newest.
 #[derive(Debug)]
 pub(crate) struct Outgoing<W> {
     last: i64,
-    pending: BTreeMap<i64, Pending<W>>,
+    pending: VecDeque<Pending<W>>,
 }
 
 #[derive(Debug)]
 struct Pending<W> {
+    id: i64,
     waiter: W,
     cancelled: bool,
 }
@@ -40,7 +43,7 @@ pub(crate) enum Asked<W> {
 
 impl<W> Outgoing<W> {
     pub(crate) fn new() -> Self {
-        Self { last: 0, pending: BTreeMap::new() }
+        Self { last: 0, pending: VecDeque::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -54,12 +57,12 @@ impl<W> Outgoing<W> {
 
     pub(crate) fn insert(&mut self, key: RequestKey, waiter: W) {
         self.last = key.0;
-        self.pending.insert(key.0, Pending { waiter, cancelled: false });
+        self.pending.push_back(Pending { id: key.0, waiter, cancelled: false });
     }
 
     pub(crate) fn take(&mut self, id: &Id) -> Asked<W> {
         match id {
-            Id::Number(number) => match self.pending.remove(number) {
+            Id::Number(number) => match self.remove(*number) {
                 Some(pending) => Asked::Pending(pending.waiter),
                 None if (1..=self.last).contains(number) => Asked::Before,
                 None => Asked::Never,
@@ -71,23 +74,32 @@ impl<W> Outgoing<W> {
     /// The only pending request, if there is just one: whom else could an answer without an id be for?
     pub(crate) fn take_only(&mut self) -> Option<W> {
         match self.pending.len() {
-            1 => self.pending.pop_first().map(|(_, pending)| pending.waiter),
+            1 => self.pending.pop_front().map(|pending| pending.waiter),
             _ => None,
         }
     }
 
     /// Notes that the request is being cancelled; whether that is news.
     pub(crate) fn cancel(&mut self, key: RequestKey) -> bool {
-        self.pending.get_mut(&key.0).is_some_and(|pending| !std::mem::replace(&mut pending.cancelled, true))
+        let Some(place) = self.place(key.0) else { return false };
+        !std::mem::replace(&mut self.pending[place].cancelled, true)
     }
 
     /// Forgets the request, whose answer is then ignored. The flag is whether it was not cancelled before.
     pub(crate) fn abandon(&mut self, key: RequestKey) -> Option<(W, bool)> {
-        self.pending.remove(&key.0).map(|pending| (pending.waiter, !pending.cancelled))
+        self.remove(key.0).map(|pending| (pending.waiter, !pending.cancelled))
     }
 
     /// Everything that is still pending, oldest first.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = W> + use<W> {
-        std::mem::take(&mut self.pending).into_values().map(|pending| pending.waiter)
+        std::mem::take(&mut self.pending).into_iter().map(|pending| pending.waiter)
+    }
+
+    fn remove(&mut self, id: i64) -> Option<Pending<W>> {
+        self.pending.remove(self.place(id)?)
+    }
+
+    fn place(&self, id: i64) -> Option<usize> {
+        self.pending.binary_search_by_key(&id, |pending| pending.id).ok()
     }
 }

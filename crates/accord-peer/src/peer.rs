@@ -34,12 +34,14 @@ pub struct Config {
     pub frame_limit: usize,
     /// How many calls of the peer may be open at once.
     pub max_calls: usize,
+    /// How long the lines of open calls may be together, in bytes. A call is served however long, if it is alone.
+    pub max_call_bytes: usize,
 }
 
 impl Config {
-    /// The defaults for `side`: no opening method, 32 MiB a line, 4,096 calls.
+    /// The defaults for `side`: no opening method, 32 MiB a line, 4,096 calls of 64 MiB together.
     pub fn new(side: Side) -> Self {
-        Self { side, opening: None, frame_limit: 32 << 20, max_calls: 4096 }
+        Self { side, opening: None, frame_limit: 32 << 20, max_calls: 4096, max_call_bytes: 64 << 20 }
     }
 }
 
@@ -234,6 +236,7 @@ impl<W> Peer<W> {
         let answerable = matches!(malformed.shape, Shape::Unknown | Shape::Request);
         if self.config.side == Side::Agent && answerable && self.bad_lines < BAD_LINES {
             let (id, mut error) = malformed.answer();
+            let id = self.answerable(id);
             if malformed.fault == Fault::TooLong {
                 error.message = format!("{} of {} bytes", error.message, self.config.frame_limit);
             }
@@ -289,14 +292,15 @@ impl<W> Peer<W> {
                 return Some(Event::Violation(Violation::TooEarly(method)));
             }
         }
-        if self.incoming.len() >= self.config.max_calls {
+        if !self.incoming.is_free(&id) {
+            self.refuse(&Id::Null, &Error::invalid_request("the request id is in use"));
+            return Some(Event::Violation(Violation::DuplicateId(id)));
+        }
+        if !self.has_room_for(bytes) {
             self.refuse(&id, &Error::new(ErrorCode::INTERNAL_ERROR, "too many requests at once"));
             return Some(Event::Violation(Violation::TooMany(id)));
         }
-        let Some(key) = self.incoming.open(&id) else {
-            self.refuse(&id, &Error::invalid_request("the request id is in use"));
-            return Some(Event::Violation(Violation::DuplicateId(id)));
-        };
+        let key = self.incoming.open(id.clone(), bytes);
         self.phase.called(key, &method);
         Some(Event::Call { key, id, method, params })
     }
@@ -347,6 +351,18 @@ impl<W> Peer<W> {
     fn send_cancel(&mut self, key: RequestKey) -> bool {
         let params = serde_json::json!({ "requestId": key.id() });
         self.notify(CANCEL_REQUEST, &params).is_ok()
+    }
+
+    /// Whether one more call, in a line of `bytes` bytes, is within what may be open at once.
+    fn has_room_for(&self, bytes: usize) -> bool {
+        let open = self.incoming.len();
+        let fits = self.incoming.bytes() + bytes <= self.config.max_call_bytes;
+        open < self.config.max_calls && (fits || open == 0)
+    }
+
+    /// Answered under the id of an open call, a refusal would be taken for that call's answer.
+    fn answerable(&self, id: Id) -> Id {
+        if self.incoming.is_free(&id) { id } else { Id::Null }
     }
 
     /// Answers what was not handed to the application.

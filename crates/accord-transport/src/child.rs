@@ -37,8 +37,12 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts the program; its stdout and stdin are the wire.
-    pub(crate) fn spawn(command: &AgentCommand) -> Result<(Self, ChildStdout, ChildStdin), SpawnError> {
+    /// Starts the program; its stdout and stdin are the wire. `exited` is called when the process itself is gone,
+    /// whatever it left behind.
+    pub(crate) fn spawn(
+        command: &AgentCommand,
+        exited: impl FnOnce() + Send + 'static,
+    ) -> Result<(Self, ChildStdout, ChildStdin), SpawnError> {
         let program = command.program_name();
         let mut process = Command::from(command.to_command()?);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -65,6 +69,7 @@ impl Child {
                 }
             };
             status_sender.send_replace(status.ok());
+            exited();
         });
         let this = Self {
             program,
@@ -85,14 +90,5 @@ impl Child {
 
     pub(crate) fn first_frame(&self) -> Option<Duration> {
         self.first_frame
-    }
-
-    /// Resolves when the process itself is gone, whatever it left behind.
-    pub(crate) fn exited(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut status = self.status.clone();
-        async move {
-            // An error means that the reaping task is gone, and the process with it.
-            let _ = status.wait_for(Option::is_some).await;
-        }
     }
 }

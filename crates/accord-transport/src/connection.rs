@@ -85,12 +85,15 @@ impl Connection {
     /// # Errors
     /// The program could not be started.
     pub fn spawn_child(self, command: &AgentCommand, service: impl Service) -> Result<(), SpawnError> {
-        let (child, stdout, stdin) = Child::spawn(command)?;
         let Self { options, handle, abandoned } = self;
+        let shared = Arc::clone(&abandoned.0);
+        let (child, stdout, stdin) = Child::spawn(command, move || shared.process_exited())?;
         abandoned.0.lock().pid = Some(child.pid());
         tokio::spawn(async move {
             let mut driver = Driver::new(Arc::clone(&abandoned.0), handle, &options, stdout, stdin, service);
-            driver.watch_child(child.exited(), child.first_frame());
+            if let Some(deadline) = child.first_frame() {
+                driver.expect_frame(deadline);
+            }
             let cause = poll_fn(|cx| driver.poll(cx)).await;
             let (stdout, stdin, mut service) = driver.into_parts();
             let end = child.conclude(cause, stdout, stdin, |end| abandoned.0.lose(end)).await;

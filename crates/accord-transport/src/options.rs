@@ -23,8 +23,11 @@ pub struct Options {
     /// How far reading may run ahead of a service that is not ready, in bytes, while an answer is awaited.
     /// Default 64 MiB; past it the connection ends with [`Cause::Flooded`](crate::Cause::Flooded).
     pub hard_limit: usize,
-    /// How many calls of the peer may be open at once. Default 4,096.
+    /// How many calls of the peer may be open at once. Default 4,096. What comes above is refused.
     pub max_calls: usize,
+    /// How long the lines of open calls may be together, in bytes. Default 64 MiB. What comes above is refused, unless
+    /// it is the only one.
+    pub max_call_bytes: usize,
     /// How long open calls may still be answered after the input has ended. Default 5 s.
     pub linger: Duration,
     /// Whether an [`Update`](crate::Update) keeps the line it came in.
@@ -45,6 +48,7 @@ impl Options {
             high_water: 256 << 10,
             hard_limit: 64 << 20,
             max_calls: 4096,
+            max_call_bytes: 64 << 20,
             linger: Duration::from_secs(5),
             keep_raw: false,
             tap: None,
@@ -127,6 +131,7 @@ impl Options {
         config.opening = self.opening;
         config.frame_limit = self.frame_limit;
         config.max_calls = self.max_calls;
+        config.max_call_bytes = self.max_call_bytes;
         config
     }
 }

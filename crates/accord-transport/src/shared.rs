@@ -33,7 +33,7 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     pub(crate) peer: Peer<Waiter>,
     /// The driver's, while it sleeps.
-    pub(crate) waker: Option<Waker>,
+    waker: Option<Waker>,
     /// Whether bytes that were taken from the peer's output are not written yet.
     pub(crate) writing: bool,
     /// Whether this side wants the connection to end once everything is written.
@@ -45,6 +45,8 @@ pub(crate) struct State {
     /// Calls whose cancellation somebody waits for.
     watchers: BTreeMap<CallKey, Arc<Notify>>,
     pub(crate) pid: Option<u32>,
+    /// News for the driver: the process at the other end is gone.
+    pub(crate) exited: bool,
 }
 
 impl Shared {
@@ -58,6 +60,7 @@ impl Shared {
             end: None,
             watchers: BTreeMap::new(),
             pid: None,
+            exited: false,
         };
         Self {
             state: Mutex::new(state),
@@ -142,7 +145,9 @@ impl Shared {
     pub(crate) fn abandon(&self, key: RequestKey) {
         let waiter = self.send(|state| {
             let waiter = state.peer.abandon(key);
-            state.settled(waiter.as_ref());
+            if let Some(waiter) = &waiter {
+                state.settled(waiter);
+            }
             waiter
         });
         drop(waiter);
@@ -166,6 +171,14 @@ impl Shared {
         }
     }
 
+    /// The peer no longer wants the answer to this call.
+    pub(crate) fn tell_cancelled(&self, key: CallKey) {
+        let watcher = self.lock().watchers.remove(&key);
+        if let Some(watcher) = watcher {
+            watcher.notify_waiters();
+        }
+    }
+
     /// Resolves when all that was queued before is written, or the connection has ended.
     pub(crate) async fn flushed(&self) {
         loop {
@@ -181,6 +194,12 @@ impl Shared {
         self.lock().closing = true;
         self.wake();
         self.room.notify_waiters();
+    }
+
+    /// The process at the other end is gone.
+    pub(crate) fn process_exited(&self) {
+        self.lock().exited = true;
+        self.wake();
     }
 
     /// Told by the driver: the output was taken.
@@ -274,14 +293,14 @@ impl State {
     }
 
     /// A request has its outcome, or nobody waits for it any more.
-    pub(crate) fn settled(&mut self, waiter: Option<&Waiter>) {
-        if waiter.is_some_and(|waiter| waiter.pressing) {
+    pub(crate) fn settled(&mut self, waiter: &Waiter) {
+        if waiter.pressing {
             self.pressing = self.pressing.saturating_sub(1);
         }
     }
 
-    /// Who waits for the cancellation of this call.
-    pub(crate) fn watcher(&mut self, key: CallKey) -> Option<Arc<Notify>> {
-        self.watchers.remove(&key)
+    /// The driver goes to sleep.
+    pub(crate) fn sleep(&mut self, waker: &Waker) {
+        self.waker = Some(waker.clone());
     }
 }

@@ -100,9 +100,21 @@ fn an_id_in_use_is_refused_and_the_first_call_goes_on() {
     let [Event::Call { key, .. }] = &tell(&mut agent, line)[..] else { panic!("a call was expected") };
     let key = *key;
     assert!(matches!(&tell(&mut agent, line)[..], [Event::Violation(Violation::DuplicateId(_))]));
-    assert_eq!(output(&mut agent)[0]["error"]["code"], -32600);
+    for bad in [
+        r#"{"jsonrpc":"2.0","id":5}"#,
+        r#"{"jsonrpc":"1.0","id":5,"method":"_x"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":7}"#,
+    ] {
+        assert!(matches!(&tell(&mut agent, bad)[..], [Event::Violation(Violation::Malformed(_))]), "{bad}");
+    }
+    // Under the id itself each of these would look like the answer that the first call waits for.
+    let refusals = output(&mut agent);
+    assert_eq!(refusals.len(), 4);
+    for refusal in refusals {
+        assert_eq!((&refusal["error"]["code"], &refusal["id"]), (&json!(-32600), &Value::Null), "{refusal}");
+    }
     assert!(agent.answer(key, Ok(&1)));
-    assert_eq!(output(&mut agent)[0]["result"], 1);
+    assert_eq!(output(&mut agent), [json!({"jsonrpc": "2.0", "id": 5, "result": 1})]);
     // Once answered, the id is free; the two directions number independently.
     agent.request("_y", &(), 1).expect("the connection is open");
     assert!(matches!(&tell(&mut agent, &line.replace('5', "1"))[..], [Event::Call { .. }]));
@@ -209,6 +221,48 @@ fn too_many_calls_at_once_are_refused() {
         })
         .count();
     assert_eq!((served, output(&mut agent).len()), (3, 7));
+}
+
+// A message that is too long for the rest is still served alone, and answers make room again.
+#[test]
+fn open_calls_are_bounded_in_bytes() {
+    let mut config = Config::new(Side::Agent);
+    config.max_call_bytes = 10_000;
+    let mut agent: Peer<u8> = Peer::new(config);
+    let line = |id: u64, length| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"_x","params":["{}"]}}"#, "x".repeat(length))
+    };
+    let served = |agent: &mut Peer<u8>, id, length| match tell(agent, &line(id, length)).pop() {
+        Some(Event::Call { key, .. }) => Some(key),
+        Some(Event::Violation(Violation::TooMany(_))) => None,
+        other => panic!("a call or a violation was expected, not {other:?}"),
+    };
+    let long = served(&mut agent, 1, 20_000).expect("it is alone");
+    assert_eq!(served(&mut agent, 2, 1), None);
+    assert_eq!(output(&mut agent)[0]["error"]["code"], -32603);
+    // What needs no room of this kind still gets through.
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#;
+    assert!(matches!(&tell(&mut agent, cancel)[..], [Event::Cancelled { key }] if *key == long));
+    agent.request("_y", &(), 7).expect("the connection is open");
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    assert!(matches!(&tell(&mut agent, answer)[..], [Event::Outcome { waiter: 7, .. }]));
+    assert!(agent.answer(long, Ok(&1)));
+    let keys: Vec<_> = (3..20).filter_map(|id| served(&mut agent, id, 3000)).collect();
+    assert_eq!(keys.len(), 3);
+    assert!(agent.answer(keys[1], Ok(&1)));
+    assert!(served(&mut agent, 20, 3000).is_some());
+}
+
+// T3: a request that also has a result is response-shaped, so it is not answered; it is not passed over in silence
+#[test]
+fn a_request_with_a_result_is_reported() {
+    let mut agent: Peer<u8> = peer(Side::Agent);
+    let line = r#"{"jsonrpc":"2.0","id":9,"method":"_x","result":{}}"#;
+    assert!(matches!(
+        &tell(&mut agent, line)[..],
+        [Event::Violation(Violation::Malformed(Fault::Ambiguous))]
+    ));
+    assert_eq!(output(&mut agent), [Value::Null; 0]);
 }
 
 // B080: what was asked before the end of input can still be answered

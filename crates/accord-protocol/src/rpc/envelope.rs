@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::method::Notification;
 use crate::rpc::Id;
+use crate::rpc::id::is_minus_zero;
 use crate::v1::SessionNotification;
 
 const SESSION_UPDATE: &str = SessionNotification::METHOD;
@@ -204,8 +205,8 @@ impl<'de, T, F: Fn(Kind<'_>) -> Option<T>> Visitor<'de> for Scalar<F> {
         Ok((self.0)(i64::try_from(number).map_or(Kind::Other, Kind::Integer)))
     }
 
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Option<T>, E> {
-        Ok((self.0)(Kind::Other))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Option<T>, E> {
+        Ok((self.0)(if is_minus_zero(number) { Kind::Integer(0) } else { Kind::Other }))
     }
 
     fn visit_str<E: de::Error>(self, string: &str) -> Result<Option<T>, E> {

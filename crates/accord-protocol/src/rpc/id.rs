@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 /// The id of a request.
 ///
 /// `1` and `"1"` are different ids. Fractions, integers beyond 64 bits, booleans, arrays and objects are no ids:
-/// a request that carries one is invalid.
+/// a request that carries one is invalid. `-0` is 0, and is echoed as that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "the schema's RequestId has these three forms")]
 pub enum Id {
@@ -79,6 +79,13 @@ impl Visitor<'_> for IdVisitor {
             .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
     }
 
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Id, E> {
+        if is_minus_zero(number) {
+            return Ok(Id::Number(0));
+        }
+        Err(E::invalid_value(de::Unexpected::Float(number), &self))
+    }
+
     fn visit_str<E: de::Error>(self, string: &str) -> Result<Id, E> {
         Ok(Id::String(string.into()))
     }
@@ -86,4 +93,9 @@ impl Visitor<'_> for IdVisitor {
     fn visit_unit<E: de::Error>(self) -> Result<Id, E> {
         Ok(Id::Null)
     }
+}
+
+/// JSON has a `-0`, which is the integer 0, but which no integer of Rust can be read from.
+pub(crate) fn is_minus_zero(number: f64) -> bool {
+    number == 0.0 && number.is_sign_negative()
 }

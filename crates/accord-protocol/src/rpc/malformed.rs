@@ -62,9 +62,12 @@ impl Malformed {
             Fault::NotUtf8 | Fault::NotJson => {
                 (Id::Null, Error::new(-32700, format!("parse error: {}", self.fault)))
             }
-            _ => {
-                let id = self.id.clone().unwrap_or(Id::Null);
-                (id, Error::invalid_request(format!("invalid request: {}", self.fault)))
+            fault => {
+                // Only a request has a caller who waits for an answer. One that is too long may have its method
+                // where nobody could look.
+                let asked = self.shape == Shape::Request || fault == Fault::TooLong;
+                let id = self.id.clone().filter(|_| asked).unwrap_or(Id::Null);
+                (id, Error::invalid_request(format!("invalid request: {fault}")))
             }
         }
     }

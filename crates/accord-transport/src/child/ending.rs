@@ -56,9 +56,8 @@ impl Child {
     }
 
     async fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
-        let exited = self.exited();
-        // Elapsed or not, the status says it.
-        let _ = timeout(patience, exited).await;
+        // Elapsed or not, the status says it. An error means that the reaping task is gone, and the process with it.
+        let _ = timeout(patience, self.status.wait_for(Option::is_some)).await;
         *self.status.borrow()
     }
 

@@ -28,7 +28,7 @@ fn table() -> Vec<Case> {
         text(r#"{"jsonrpc":"2.0","id":5,"method":"_x"} {"jsonrpc":"2.0","id":6,"method":"_x"}"#, parse()),
         text("{}", invalid()),
         text(r#"{"jsonrpc":"2.0","foo":1}"#, invalid()),
-        text(r#"{"jsonrpc":"2.0","id":777}"#, Some((-32600, json!(777)))),
+        text(r#"{"jsonrpc":"2.0","id":777}"#, invalid()),
         text(r#"{"jsonrpc":"2.0","id":1.5,"method":"_x"}"#, invalid()),
         text(r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"_x"}"#, invalid()),
         text(r#"{"jsonrpc":"2.0","id":true,"method":"_x"}"#, invalid()),
@@ -129,4 +129,6 @@ async fn ids_come_back_exactly() {
         let line = raw.lines.next_line().await.expect("readable").expect("answered");
         assert!(line.contains(&format!("\"id\":{id},")), "{line}");
     }
+    raw.send("{\"jsonrpc\":\"2.0\",\"id\":-0,\"method\":\"_x\"}\n").await;
+    assert_eq!(raw.line().await.expect("answered")["id"], 0);
 }

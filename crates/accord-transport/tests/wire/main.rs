@@ -4,6 +4,8 @@ mod calls;
 #[cfg(unix)]
 mod children;
 #[cfg(unix)]
+mod endings;
+#[cfg(unix)]
 mod fixture;
 mod flow;
 #[cfg(unix)]

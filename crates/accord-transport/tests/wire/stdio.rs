@@ -120,3 +120,21 @@ fn a_closed_output_is_the_end() {
     assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
     drop(stdin);
 }
+
+// Started by hand, it says what it is, and still ends with its input
+#[test]
+fn at_a_terminal_it_says_what_it_is() {
+    let command = agent("");
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line = words.map(|word| format!("'{}'", word.display())).collect::<Vec<_>>().join(" ");
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
+    let Ok(output) = terminal.output() else {
+        println!("skipped: there is no `script` to make a terminal with");
+        return;
+    };
+    let shown = text(&output.stdout);
+    assert!(shown.contains("This is an agent of the Agent Client Protocol"), "{shown}");
+    assert!(shown.contains("the peer closed the connection"), "{shown}");
+    assert!(!text(&exchange(&mut agent(""), "").stderr).contains("This is an agent"));
+}
