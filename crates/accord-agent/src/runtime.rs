@@ -326,6 +326,8 @@ fn store_error(error: StoreError) -> Error {
             .with_data(serde_json::json!({ "sessionId": id })),
         StoreError::Active(id) => Error::invalid_request("the session is active; close it where it is open")
             .with_data(serde_json::json!({ "sessionId": id })),
+        StoreError::TooManyOpen(open) => Error::internal("too many sessions are open; close some")
+            .with_data(serde_json::json!({ "open": open })),
         other => {
             tracing::error!(error = %other, cause = ?std::error::Error::source(&other), "the store failed");
             Error::internal("the session store failed")

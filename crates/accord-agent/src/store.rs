@@ -5,6 +5,8 @@
 //! of configuration are on the disk before the call that wrote them returns; other records may still be lost with
 //! the machine's page cache, but never with the process.
 
+mod error;
+mod file;
 mod key;
 mod record;
 mod thread;
@@ -15,11 +17,10 @@ pub mod lock;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+pub use error::StoreError;
 pub use key::{InvalidCursor, Key};
 pub use record::{Header, Record, TurnEnd};
 pub use thread::{Lease, Store};
-
-use std::io;
 
 use accord_protocol::v1::SessionId;
 
@@ -32,18 +33,20 @@ pub trait SessionStore: Send + 'static {
     /// Claims a new session without writing anything: an abandoned session leaves no trace.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when the id is taken.
+    /// [`StoreError::Exists`] when the id is taken; [`StoreError::TooManyOpen`].
     fn create(&mut self, header: &Header) -> Result<(), StoreError>;
 
     /// Puts the header of an open session on the disk, if it is not there yet. Calling it again changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::NotOpen`], or the disk refused.
+    /// [`StoreError::NotOpen`]; [`StoreError::Exists`] when another store wrote a session of this id meanwhile; or the
+    /// disk refused, and nothing is left of the header.
     fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError>;
 
     /// Adds records to an open session, all of them or none; the first ones bring the header with them.
     ///
-    /// Returns with everything on the disk when one of the records [is a fact](Record::is_fact).
+    /// Returns with everything on the disk when one of the records [is a fact](Record::is_fact). All or none also
+    /// holds for a process that dies meanwhile: whoever opens the session next finds no part of them by itself.
     ///
     /// # Errors
     /// [`StoreError::NotOpen`], or the disk refused.
@@ -58,7 +61,8 @@ pub trait SessionStore: Send + 'static {
     /// Claims a stored session for appending, after repairing what a crash left of its last record.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`]; [`StoreError::Active`] while it is open anywhere; or the disk refused.
+    /// [`StoreError::Unknown`]; [`StoreError::Active`] while it is open anywhere; [`StoreError::TooManyOpen`]; or the
+    /// disk refused.
     fn open(&mut self, id: &SessionId) -> Result<Header, StoreError>;
 
     /// Records in the order they were added, from a position on, stopping after the one that passes `limit` bytes.
@@ -238,56 +242,5 @@ impl Slice {
     /// A slice as a store read it.
     pub fn new(records: Vec<Record>, next: Option<Position>) -> Self {
         Self { records, next }
-    }
-}
-
-/// Why a store did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// There is no such session.
-    #[error("no session {0} is stored")]
-    Unknown(SessionId),
-    /// The session is open, here or in another process.
-    #[error("session {0} is active")]
-    Active(SessionId),
-    /// The id is taken.
-    #[error("session {0} exists already")]
-    Exists(SessionId),
-    /// The caller appended to a session that it did not open.
-    #[error("session {0} is not open")]
-    NotOpen(SessionId),
-    /// An id that the store cannot keep, because it is empty or too long.
-    #[error("a session id of {0} bytes cannot be stored")]
-    UnusableId(usize),
-    /// An earlier failure left the session in a state that this store cannot append to.
-    #[error("session {0} failed earlier and has to be opened again")]
-    Poisoned(SessionId),
-    /// The store was made by a newer version.
-    #[error("the store has version {found}, this program knows versions up to {known}")]
-    Newer {
-        /// The version found on the disk.
-        found: u32,
-        /// The newest version this program reads.
-        known: u32,
-    },
-    /// The disk, or what stands for it, refused.
-    #[error("the store could not be {action}")]
-    Io {
-        /// What was being done: `read`, `written`, `locked`, …
-        action: &'static str,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-    /// The store's thread is gone.
-    #[error("the store has stopped")]
-    Stopped,
-}
-
-impl StoreError {
-    /// For `map_err`: a refusal of the disk, with what was being done.
-    pub fn io(action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { action, source }
     }
 }

@@ -2,8 +2,20 @@
 
 #[path = "store/faults.rs"]
 mod faults;
+#[path = "store/forgetful.rs"]
+mod forgetful;
 #[path = "store/jsonl.rs"]
 mod jsonl;
+#[path = "store/kills.rs"]
+mod kills;
+#[path = "store/life.rs"]
+mod life;
+#[path = "store/lives.rs"]
+mod lives;
+#[path = "store/processes.rs"]
+mod processes;
+#[path = "store/spoilt.rs"]
+mod spoilt;
 #[cfg(feature = "sqlite")]
 #[path = "store/sqlite.rs"]
 mod sqlite;

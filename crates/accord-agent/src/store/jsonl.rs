@@ -7,19 +7,22 @@ mod disk;
 mod list;
 mod log;
 mod name;
+mod read;
+mod repair;
 
 pub use disk::{Disk, RealDisk};
 #[cfg(feature = "sqlite")]
 pub(super) use name::file_name_of;
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use accord_protocol::v1::SessionId;
 
 use self::log::Log;
 use self::name::Name;
+use super::file::{make_dir, room_for_one_more};
 use super::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError};
 
 /// Sessions in a directory, one file each; see the [module](self).
@@ -55,8 +58,8 @@ impl<D: Disk> JsonlStore<D> {
     /// The directory cannot be made or read.
     pub fn open_on(mut disk: D, dir: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let dir = dir.into();
-        make_dir(&mut disk, &dir).map_err(StoreError::io("created"))?;
-        log::clear_unfinished(&dir).map_err(StoreError::io("read"))?;
+        make_dir(&dir, &mut |above| disk.sync_dir(above)).map_err(StoreError::io_at("created", &dir))?;
+        repair::clear_unfinished(&dir).map_err(StoreError::io_at("read", &dir))?;
         Ok(Self { dir, disk, open: HashMap::new(), relaxed: false })
     }
 
@@ -67,21 +70,10 @@ impl<D: Disk> JsonlStore<D> {
         self
     }
 
-    /// Finds a session's file by reading names: no path is ever made of an id that a client sent.
-    fn find(&self, id: &SessionId) -> Result<PathBuf, StoreError> {
-        for entry in fs::read_dir(&self.dir).map_err(StoreError::io("read"))? {
-            let entry = entry.map_err(StoreError::io("read"))?;
-            if Name::parse(&entry.file_name()).is_some_and(|name| name.key.id() == id) {
-                return Ok(entry.path());
-            }
-        }
-        Err(StoreError::Unknown(id.clone()))
-    }
-
     fn path_of(&self, id: &SessionId) -> Result<PathBuf, StoreError> {
         match self.open.get(id) {
             Some(Open { log: Some(log), .. }) => Ok(log.path().to_owned()),
-            _ => self.find(id),
+            _ => find(&self.dir, id),
         }
     }
 }
@@ -89,21 +81,33 @@ impl<D: Disk> JsonlStore<D> {
 impl<D: Disk> SessionStore for JsonlStore<D> {
     fn create(&mut self, header: &Header) -> Result<(), StoreError> {
         Name::of(header)?;
-        if self.open.contains_key(&header.id) || self.find(&header.id).is_ok() {
+        if self.open.contains_key(&header.id) {
             return Err(StoreError::Exists(header.id.clone()));
         }
+        match find(&self.dir, &header.id) {
+            Ok(_) => return Err(StoreError::Exists(header.id.clone())),
+            Err(StoreError::Unknown(_)) => {}
+            Err(error) => return Err(error),
+        }
+        room_for_one_more(self.open.len(), &self.dir)?;
         self.open.insert(header.id.clone(), Open { header: header.clone(), log: None });
         Ok(())
     }
 
     fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError> {
         let open = self.open.get_mut(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
-        open.log(&mut self.disk, &self.dir, self.relaxed).map(drop)
+        if open.log.is_none() {
+            open.log = Some(Log::create(&mut self.disk, &self.dir, &open.header, &[], self.relaxed)?);
+        }
+        Ok(())
     }
 
     fn append(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
         let open = self.open.get_mut(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
-        let log = open.log(&mut self.disk, &self.dir, self.relaxed)?;
+        let Some(log) = &mut open.log else {
+            open.log = Some(Log::create(&mut self.disk, &self.dir, &open.header, records, self.relaxed)?);
+            return Ok(());
+        };
         log.append(&mut self.disk, id, records)?;
         if !self.relaxed && records.iter().any(Record::is_fact) {
             log.sync(&mut self.disk)?;
@@ -114,7 +118,7 @@ impl<D: Disk> SessionStore for JsonlStore<D> {
     fn header(&mut self, id: &SessionId) -> Result<Header, StoreError> {
         match self.open.get(id) {
             Some(open) => Ok(open.header.clone()),
-            None => log::read_header(&self.find(id)?).map_err(not_found(id)),
+            None => read::header(&find(&self.dir, id)?, id),
         }
     }
 
@@ -122,7 +126,8 @@ impl<D: Disk> SessionStore for JsonlStore<D> {
         if self.open.contains_key(id) {
             return Err(StoreError::Active(id.clone()));
         }
-        let path = self.find(id)?;
+        let path = find(&self.dir, id)?;
+        room_for_one_more(self.open.len(), &self.dir)?;
         let (header, log) = Log::open(&mut self.disk, &path, id)?;
         self.open.insert(id.clone(), Open { header: header.clone(), log: Some(log) });
         Ok(header)
@@ -132,7 +137,8 @@ impl<D: Disk> SessionStore for JsonlStore<D> {
         if matches!(self.open.get(id), Some(Open { log: None, .. })) {
             return Ok(Slice::default());
         }
-        log::read(&self.path_of(id)?, from, limit).map_err(not_found(id))
+        let path = self.path_of(id)?;
+        read::records(&path, from, limit).map_err(read::not_found("read", &path, id))
     }
 
     fn close(&mut self, id: &SessionId) -> Result<(), StoreError> {
@@ -146,7 +152,7 @@ impl<D: Disk> SessionStore for JsonlStore<D> {
         let log = match self.open.remove(id) {
             Some(Open { log: None, .. }) => return Ok(false),
             Some(Open { log: Some(log), .. }) => log,
-            None => match self.find(id).and_then(|path| Log::claim(&path, id)) {
+            None => match find(&self.dir, id).and_then(|path| Log::claim(&path, id)) {
                 Ok(log) => log,
                 Err(StoreError::Unknown(_)) => return Ok(false),
                 Err(error) => return Err(error),
@@ -160,39 +166,18 @@ impl<D: Disk> SessionStore for JsonlStore<D> {
     }
 }
 
-impl Open {
-    /// The session's log, with the header in it.
-    fn log(&mut self, disk: &mut impl Disk, dir: &Path, relaxed: bool) -> Result<&mut Log, StoreError> {
-        if self.log.is_none() {
-            self.log = Some(Log::create(disk, dir, &self.header, relaxed)?);
+/// Finds a session's file by reading names: no path is ever made of an id that a client sent, and no link is followed.
+fn find(dir: &Path, id: &SessionId) -> Result<PathBuf, StoreError> {
+    let escaped = name::escape(id.as_str());
+    for entry in fs::read_dir(dir).map_err(StoreError::io_at("read", dir))? {
+        let entry = entry.map_err(StoreError::io_at("read", dir))?;
+        let file = entry.file_name();
+        if Name::may_be_of(&file, &escaped)
+            && Name::parse(&file).is_some_and(|name| name.key.id() == id)
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+        {
+            return Ok(entry.path());
         }
-        // Nothing takes a log away once it is there.
-        Ok(self.log.as_mut().expect("the log was made above"))
     }
-}
-
-/// A new directory is durable only with its entry in the one above.
-fn make_dir(disk: &mut impl Disk, dir: &Path) -> io::Result<()> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    let above = match dir.parent() {
-        Some(above) if !above.as_os_str().is_empty() => above,
-        _ => Path::new("."),
-    };
-    make_dir(disk, above)?;
-    match fs::create_dir(dir) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    disk.sync_dir(above)
-}
-
-/// A file that vanished since its name was read is a session that was deleted.
-fn not_found(id: &SessionId) -> impl FnOnce(io::Error) -> StoreError {
-    let id = id.clone();
-    move |error| match error.kind() {
-        io::ErrorKind::NotFound => StoreError::Unknown(id),
-        _ => StoreError::io("read")(error),
-    }
+    Err(StoreError::Unknown(id.clone()))
 }

@@ -1,5 +1,8 @@
 //! One owner for each session, by a lock of the operating system that no crash can leave behind.
 //!
+//! The lock belongs to the open file, and files are opened so that no program the process starts gets them: an owner
+//! that dies leaves nothing locked, whatever children survive it.
+//!
 //! The owner holds the lock exclusively. A list only looks: it takes the lock shared for a moment. An owner-to-be
 //! that fails therefore asks whether the lock can be *shared*: if it can, only lookers are there, and it tries again.
 

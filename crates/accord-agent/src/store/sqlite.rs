@@ -9,14 +9,15 @@ mod list;
 mod schema;
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use accord_protocol::v1::SessionId;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde::Deserialize;
 
 use self::claim::{Claim, Claims};
+use super::file::{Identity, lost, make_dir, room_for_one_more, sync_dir};
 use super::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError};
 
 /// Sessions in a database; see the [module](self).
@@ -26,6 +27,11 @@ pub struct SqliteStore {
     claims: Claims,
     open: HashMap<SessionId, Open>,
     relaxed: bool,
+    /// Where the database is, and which file it was.
+    path: PathBuf,
+    file: Identity,
+    /// Something was committed that did not wait for the disk. The next durable commit brings it along.
+    unsynced: bool,
 }
 
 /// A session this store has claimed.
@@ -44,11 +50,14 @@ impl SqliteStore {
     /// The directory or the database cannot be made or read; [`StoreError::Newer`] for one of a later version.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         let dir = dir.as_ref();
-        fs::create_dir_all(dir).map_err(StoreError::io("created"))?;
-        let db = schema::open(&dir.join("sessions.db"))?;
-        let claims = Claims::beside(dir.join("locks")).map_err(StoreError::io("locked"))?;
-        sync_dir(dir).map_err(StoreError::io("synced"))?;
-        Ok(Self { db, claims, open: HashMap::new(), relaxed: false })
+        make_dir(dir, &mut sync_dir).map_err(StoreError::io_at("created", dir))?;
+        let path = dir.join("sessions.db");
+        let db = schema::open(&path)?;
+        let file = Identity::of_path(&path).map_err(StoreError::io_at("opened", &path))?;
+        let locks = dir.join("locks");
+        let claims = Claims::beside(&locks).map_err(StoreError::io_at("locked", &locks))?;
+        sync_dir(dir).map_err(StoreError::io_at("synced", dir))?;
+        Ok(Self { db, claims, open: HashMap::new(), relaxed: false, path, file, unsynced: false })
     }
 
     /// Acknowledges facts before they are on the disk: they survive the end of the process, not a power cut.
@@ -64,7 +73,12 @@ impl SqliteStore {
         durable: bool,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let level = if durable && !self.relaxed { "FULL" } else { "NORMAL" };
+        let durable = durable && !self.relaxed;
+        // The database itself would go on writing into a file that nobody finds any more.
+        if durable && Identity::of_path(&self.path).ok() != Some(self.file) {
+            return Err(lost(&self.path));
+        }
+        let level = if durable { "FULL" } else { "NORMAL" };
         let run = |db: &mut Connection| {
             db.pragma_update(None, "synchronous", level)?;
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -72,7 +86,9 @@ impl SqliteStore {
             transaction.commit()?;
             Ok(result)
         };
-        run(&mut self.db).map_err(failed("written"))
+        let result = run(&mut self.db).map_err(failed("written", &self.path))?;
+        self.unsynced = !durable;
+        Ok(result)
     }
 
     fn row(&self, id: &SessionId) -> Result<(i64, Header), StoreError> {
@@ -80,16 +96,22 @@ impl SqliteStore {
             .db
             .prepare_cached("SELECT row, parent, cwd, created FROM sessions WHERE id = ?1")
             .and_then(|mut query| query.query_row([id.as_str()], |row| header(id, row)).optional());
-        found.map_err(failed("read"))?.ok_or_else(|| StoreError::Unknown(id.clone()))
+        found.map_err(failed("read", &self.path))?.ok_or_else(|| StoreError::Unknown(id.clone()))
     }
 }
 
 impl SessionStore for SqliteStore {
     fn create(&mut self, header: &Header) -> Result<(), StoreError> {
         let exists = || StoreError::Exists(header.id.clone());
-        if self.open.contains_key(&header.id) || self.row(&header.id).is_ok() {
+        if self.open.contains_key(&header.id) {
             return Err(exists());
         }
+        match self.row(&header.id) {
+            Ok(_) => return Err(exists()),
+            Err(StoreError::Unknown(_)) => {}
+            Err(error) => return Err(error),
+        }
+        room_for_one_more(self.open.len(), self.claims.dir())?;
         let claim = self.claims.claim(&header.id)?.ok_or_else(exists)?;
         self.open.insert(header.id.clone(), Open { header: header.clone(), row: None, claim });
         Ok(())
@@ -132,6 +154,7 @@ impl SessionStore for SqliteStore {
             return Err(StoreError::Active(id.clone()));
         }
         self.row(id)?;
+        room_for_one_more(self.open.len(), self.claims.dir())?;
         let claim = self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?;
         // Whoever had the claim before may have deleted the session.
         let (row, header) = self.row(id)?;
@@ -145,17 +168,17 @@ impl SessionStore for SqliteStore {
             Some(Open { row: Some(row), .. }) => *row,
             None => self.row(id)?.0,
         };
-        self.records(row, from, limit).map_err(failed("read"))
+        self.records(row, from, limit).map_err(failed("read", &self.path))
     }
 
     fn close(&mut self, id: &SessionId) -> Result<(), StoreError> {
         let Some(open) = self.open.remove(id) else { return Ok(()) };
-        // An empty commit does not wait for the disk: touching the row does, and brings what was written before with it.
         match open.row {
-            Some(row) => self
+            // An empty commit does not wait for the disk: touching the row does, and brings what was written before.
+            Some(row) if self.unsynced && !self.relaxed => self
                 .change(true, |db| db.execute("UPDATE sessions SET row = row WHERE row = ?1", [row]))
                 .map(drop),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -184,7 +207,10 @@ impl SessionStore for SqliteStore {
     }
 
     fn list(&mut self, query: &Query) -> Result<Page, StoreError> {
-        list::page(&self.db, &self.claims, query)
+        list::page(&self.db, &self.claims, query).map_err(|error| match error {
+            list::Error::Database(error) => failed("read", &self.path)(error),
+            list::Error::Claims(error) => StoreError::io_at("locked", self.claims.dir())(error),
+        })
     }
 }
 
@@ -269,21 +295,17 @@ fn header(id: &SessionId, row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Hea
     Ok((row.get(0)?, header))
 }
 
-fn failed(action: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
-    move |error| StoreError::io(action)(io::Error::other(error))
-}
-
-#[cfg(unix)]
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_dir(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// Where a store keeps its lock files.
-fn lock_path(dir: &Path, id: &SessionId) -> Option<PathBuf> {
-    super::jsonl::file_name_of(id).map(|name| dir.join(name))
+/// The refusal of a database as that of a disk: its kind tells a full disk, a missing permission and damage apart.
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |error| {
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
+            Some(ErrorCode::ReadOnly) => io::ErrorKind::ReadOnlyFilesystem,
+            Some(ErrorCode::PermissionDenied) => io::ErrorKind::PermissionDenied,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => io::ErrorKind::ResourceBusy,
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => io::ErrorKind::InvalidData,
+            _ => io::ErrorKind::Other,
+        };
+        StoreError::io_at(action, path)(io::Error::new(kind, error))
+    }
 }

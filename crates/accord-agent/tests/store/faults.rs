@@ -1,114 +1,15 @@
-//! A disk that forgets, and what must survive it.
+//! What survives a disk that forgets, fills up or fails, and that the suite finds a store that relies on it.
 
-use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::fs;
 
-use accord_agent::store::jsonl::{Disk, JsonlStore};
-use accord_agent::store::{Header, Position, Query, Record, SessionStore as _, StoreError, TurnEnd};
+use accord_agent::protocol::v1::SessionId;
+use accord_agent::store::jsonl::JsonlStore;
+use accord_agent::store::{
+    Header, Page, Position, Query, Record, SessionStore, Slice, StoreError, TurnEnd, contract,
+};
 use serde_json::json;
 
-/// What a power cut would leave: bytes that were synced, under names that were.
-#[derive(Clone, Default)]
-struct Forgetful(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    /// Synced length of each file, by its present name.
-    synced: HashMap<PathBuf, u64>,
-    /// Names whose directory was synced since they appeared.
-    named: Vec<PathBuf>,
-    new_names: Vec<PathBuf>,
-    /// How many further bytes the disk takes before it is full.
-    room: Option<usize>,
-    refuse_sync: bool,
-}
-
-/// What the unsynced part of a file looks like afterwards.
-#[derive(Clone, Copy, Debug)]
-enum Remains {
-    Nothing,
-    Half,
-    Zeros,
-    Everything,
-}
-
-impl Forgetful {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no test panics while it holds this")
-    }
-
-    fn cut_the_power(&self, dir: &Path, remains: Remains) {
-        let state = self.state();
-        for entry in fs::read_dir(dir).expect("the store's directory") {
-            let path = entry.expect("its entry").path();
-            if !state.named.contains(&path) {
-                fs::remove_file(&path).expect("a name that was never synced");
-                continue;
-            }
-            let synced = state.synced.get(&path).copied().unwrap_or(0);
-            let file = OpenOptions::new().write(true).open(&path).expect("the file");
-            let length = file.metadata().expect("its length").len();
-            match remains {
-                Remains::Everything => {}
-                Remains::Nothing => file.set_len(synced).expect("cut"),
-                Remains::Half => file.set_len(synced + (length - synced) / 2).expect("cut"),
-                Remains::Zeros => {
-                    file.set_len(synced).expect("cut");
-                    file.set_len(length).expect("filled with zeros");
-                }
-            }
-        }
-    }
-}
-
-impl Disk for Forgetful {
-    fn append(&mut self, _: &Path, mut file: &File, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.state();
-        let room = state.room.unwrap_or(usize::MAX).min(bytes.len());
-        if let Some(left) = &mut state.room {
-            *left -= room;
-        }
-        file.write_all(&bytes[..room])?;
-        if room < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
-
-    fn sync(&mut self, path: &Path, file: &File) -> io::Result<()> {
-        let mut state = self.state();
-        if state.refuse_sync {
-            return Err(io::Error::other("the disk is on fire"));
-        }
-        state.synced.insert(path.to_owned(), file.metadata()?.len());
-        Ok(())
-    }
-
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)?;
-        let mut state = self.state();
-        let synced = state.synced.remove(from).unwrap_or(0);
-        state.synced.insert(to.to_owned(), synced);
-        state.new_names.push(to.to_owned());
-        Ok(())
-    }
-
-    fn truncate(&mut self, path: &Path, file: &File, length: u64) -> io::Result<()> {
-        file.set_len(length)?;
-        let mut state = self.state();
-        if let Some(synced) = state.synced.get_mut(path) {
-            *synced = length.min(*synced);
-        }
-        Ok(())
-    }
-
-    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        let names = std::mem::take(&mut state.new_names);
-        state.named.extend(names);
-        Ok(())
-    }
-}
+use super::forgetful::{Careless, Forgetful, Remains};
 
 fn update(number: usize) -> Record {
     let text = format!("chunk {number}");
@@ -127,7 +28,7 @@ fn records(store: &mut JsonlStore<Forgetful>, id: &str) -> Vec<Record> {
 // D6, rule 12
 #[test]
 fn what_was_acknowledged_survives_a_power_cut() {
-    for remains in [Remains::Nothing, Remains::Half, Remains::Zeros, Remains::Everything] {
+    for remains in Remains::ALL {
         let dir = tempfile::tempdir().unwrap();
         let disk = Forgetful::default();
         let mut store = JsonlStore::open_on(disk.clone(), dir.path()).unwrap();
@@ -225,4 +126,69 @@ fn a_failed_header_leaves_nothing_behind() {
     disk.state().refuse_sync = false;
     store.materialise(&"a".into()).unwrap();
     assert_eq!(store.list(&Query::newest(10).with_active()).unwrap().entries.len(), 1);
+}
+
+// D6, rule 12
+#[test]
+fn the_contract_of_a_power_cut_holds() {
+    for remains in Remains::ALL {
+        let (dir, disk) = (tempfile::tempdir().unwrap(), Forgetful::default());
+        let open = |place: &std::path::Path| JsonlStore::open_on(disk.clone(), place);
+        let checked = contract::check_power(dir.path(), open, |place| disk.cut_the_power(place, remains));
+        checked.unwrap_or_else(|violation| panic!("{remains:?}: {violation}"));
+    }
+}
+
+// A store that says what is not so is found out.
+#[test]
+fn a_store_that_does_not_sync_breaks_the_contract() {
+    for careless in [Careless::Files, Careless::Names] {
+        let (dir, disk) = (tempfile::tempdir().unwrap(), Forgetful::default());
+        disk.state().careless = Some(careless);
+        let open = |place: &std::path::Path| JsonlStore::open_on(disk.clone(), place);
+        let cut = |place: &std::path::Path| disk.cut_the_power(place, Remains::Nothing);
+        assert!(contract::check_power(dir.path(), open, cut).is_err(), "{careless:?} passes");
+    }
+    let (dir, disk) = (tempfile::tempdir().unwrap(), Forgetful::default());
+    let open = |place: &std::path::Path| Ok(JsonlStore::open_on(disk.clone(), place)?.relaxed());
+    let cut = |place: &std::path::Path| disk.cut_the_power(place, Remains::Nothing);
+    assert!(contract::check_power(dir.path(), open, cut).is_err());
+    let (dir, disk) = (tempfile::tempdir().unwrap(), Forgetful::default());
+    let open = |place: &std::path::Path| Ok(Piecemeal(JsonlStore::open_on(disk.clone(), place)?));
+    let cut = |place: &std::path::Path| disk.cut_the_power(place, Remains::Half);
+    let found = contract::check_power(dir.path(), open, cut).unwrap_err();
+    assert!(found.rule.contains("whole appends"), "{found}");
+}
+
+/// Appends what belongs together piece by piece.
+struct Piecemeal(JsonlStore<Forgetful>);
+
+impl SessionStore for Piecemeal {
+    fn create(&mut self, header: &Header) -> Result<(), StoreError> {
+        self.0.create(header)
+    }
+    fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        self.0.materialise(id)
+    }
+    fn append(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
+        records.chunks(1).try_for_each(|record| self.0.append(id, record))
+    }
+    fn header(&mut self, id: &SessionId) -> Result<Header, StoreError> {
+        self.0.header(id)
+    }
+    fn open(&mut self, id: &SessionId) -> Result<Header, StoreError> {
+        self.0.open(id)
+    }
+    fn read(&mut self, id: &SessionId, from: Position, limit: usize) -> Result<Slice, StoreError> {
+        self.0.read(id, from, limit)
+    }
+    fn close(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        self.0.close(id)
+    }
+    fn delete(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        self.0.delete(id)
+    }
+    fn list(&mut self, query: &Query) -> Result<Page, StoreError> {
+        self.0.list(query)
+    }
 }

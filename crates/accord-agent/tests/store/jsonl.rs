@@ -17,7 +17,8 @@ fn stored(dir: &Path, ids: &[&str]) -> JsonlStore {
     let mut store = JsonlStore::open(dir).expect("a store");
     for (id, created) in ids.iter().zip(1..) {
         store.create(&Header::new(*id, "/dir", created)).expect("a new session");
-        store.append(&(*id).into(), &[turn_end(1), turn_end(2)]).expect("two records");
+        store.append(&(*id).into(), &[turn_end(1)]).expect("a record");
+        store.append(&(*id).into(), &[turn_end(2)]).expect("another");
         store.close(&(*id).into()).expect("closed");
     }
     store
@@ -91,6 +92,29 @@ fn a_torn_end_is_cut_off_wherever_it_tore() {
     }
 }
 
+// What was appended in one go is there as a whole or not at all.
+#[test]
+fn of_a_torn_append_nothing_is_left() {
+    let whole = {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = stored(dir.path(), &["a"]);
+        store.open(&"a".into()).unwrap();
+        store.append(&"a".into(), &[turn_end(3), turn_end(4), turn_end(5)]).unwrap();
+        fs::read(only_file(dir.path())).unwrap()
+    };
+    let third = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(2).unwrap().0 + 1;
+    for length in third..=whole.len() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(stored(dir.path(), &["a"]));
+        fs::write(only_file(dir.path()), &whole[..length]).unwrap();
+        let mut store = JsonlStore::open(dir.path()).unwrap();
+        store.open(&"a".into()).unwrap();
+        let found = store.read(&"a".into(), Position::START, 1000).unwrap().records;
+        let last = if length < whole.len() { 2 } else { 5 };
+        assert_eq!(found, (1..=last).map(turn_end).collect::<Vec<_>>(), "torn at {length}");
+    }
+}
+
 #[test]
 fn a_torn_record_longer_than_the_tail_is_cut_off() {
     let dir = tempfile::tempdir().unwrap();
@@ -112,7 +136,7 @@ fn a_file_of_a_newer_version_is_left_alone() {
     let newer = fs::read_to_string(&file).unwrap().replace("\"version\":1", "\"version\":2");
     fs::write(&file, &newer).unwrap();
     let mut store = JsonlStore::open(dir.path()).unwrap();
-    assert!(matches!(store.open(&"a".into()), Err(StoreError::Io { action: "read", .. })));
+    assert!(matches!(store.open(&"a".into()), Err(StoreError::Newer { found: 2, known: 1, .. })));
     assert_eq!(store.list(&Query::newest(10)).unwrap().entries.len(), 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), newer);
 }

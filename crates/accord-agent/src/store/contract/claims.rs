@@ -8,6 +8,7 @@ pub(super) const RULES: &[Rule] = &[
     ("materialising puts the header on the disk, once", materialises_once),
     ("the first append brings the header with it", append_brings_the_header),
     ("an id is given once", an_id_is_given_once),
+    ("an id is given once, also when two stores want it before either writes", an_id_is_written_once),
     ("an open session cannot be opened again, here or elsewhere", one_owner),
     ("a claim ends with the store that holds it", a_claim_ends_with_its_store),
     ("only open sessions are appended to", only_open_sessions_are_appended_to),
@@ -62,6 +63,26 @@ fn an_id_is_given_once(place: &Place<'_>) -> Result<(), Failure> {
     refused(place.open()?.create(&header("a", 3)), exists)?;
     store.close(&"a".into())?;
     refused(store.create(&header("a", 4)), exists)
+}
+
+fn an_id_is_written_once(place: &Place<'_>) -> Result<(), Failure> {
+    let exists = |error: &StoreError| matches!(error, StoreError::Exists(_));
+    let (mut store, mut other) = (place.open()?, place.open()?);
+    store.create(&header("a", 1))?;
+    match other.create(&header("a", 2)) {
+        // To write is to find out that the other one was first.
+        Ok(()) => {
+            other.materialise(&"a".into())?;
+            refused(store.materialise(&"a".into()), exists)?;
+            refused(store.append(&"a".into(), &[update(1)]), exists)?;
+        }
+        refusal => {
+            refused(refusal, exists)?;
+            store.materialise(&"a".into())?;
+        }
+    }
+    drop((store, other));
+    same(&ids(&place.open()?.list(&everything())?), &vec!["a"])
 }
 
 // D7

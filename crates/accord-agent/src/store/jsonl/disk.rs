@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use super::super::file;
+
 /// The operations whose order and completion durability rests on.
 ///
 /// Each does the real thing unless overridden; a disk for tests keeps account of what was synced, or fails.
@@ -34,6 +36,14 @@ pub trait Disk: Send + 'static {
         fs::rename(from, to)
     }
 
+    /// Takes a file's name away.
+    ///
+    /// # Errors
+    /// What the system said.
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
     /// Cuts a file to a length.
     ///
     /// # Errors
@@ -48,7 +58,7 @@ pub trait Disk: Send + 'static {
     /// # Errors
     /// What the system said.
     fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
-        sync_dir(dir)
+        file::sync_dir(dir)
     }
 }
 
@@ -58,14 +68,3 @@ pub trait Disk: Send + 'static {
 pub struct RealDisk;
 
 impl Disk for RealDisk {}
-
-#[cfg(unix)]
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
-}
-
-/// Elsewhere a directory cannot be opened for this, and the file system journals its names.
-#[cfg(not(unix))]
-fn sync_dir(_: &Path) -> io::Result<()> {
-    Ok(())
-}

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::super::file::is_exhausted;
 use super::super::{Key, Listed, Page, Query, StoreError, lock};
-use super::log;
 use super::name::{self, Name};
+use super::read;
 
 /// How much of the end of a file is read for its title and its last turn.
 const TAIL: u64 = 16 * 1024;
@@ -27,7 +28,7 @@ pub(super) fn page(dir: &Path, query: &Query) -> Result<Page, StoreError> {
                 let next = entries.last().map(|last: &Listed| Key::of(&last.header)).or(query.after.clone());
                 return Ok(Page::new(entries, next));
             }
-            entries.extend(entry(&dir.join(file), query));
+            entries.extend(entry(&dir.join(file), &key, query)?);
             after = Some(key);
         }
         if exhausted {
@@ -45,12 +46,15 @@ fn names(
 ) -> Result<Vec<(Key, PathBuf)>, StoreError> {
     let cwd = query.cwd.as_deref().map(name::hash);
     let mut first = BinaryHeap::with_capacity(wanted + 1);
-    for file in fs::read_dir(dir).map_err(StoreError::io("read"))? {
-        let file = file.map_err(StoreError::io("read"))?.file_name();
+    for entry in fs::read_dir(dir).map_err(StoreError::io_at("read", dir))? {
+        let entry = entry.map_err(StoreError::io_at("read", dir))?;
+        let file = entry.file_name();
         let Some(name) = Name::parse(&file) else { continue };
         let shown = name.child == query.parent.is_some()
             && cwd.is_none_or(|cwd| cwd == name.cwd)
-            && after.is_none_or(|after| name.key > *after);
+            && after.is_none_or(|after| name.key > *after)
+            // A link may lead anywhere, and a pipe may be waited for without end.
+            && entry.file_type().is_ok_and(|kind| kind.is_file());
         if shown {
             first.push((name.key, PathBuf::from(file)));
             if first.len() > wanted {
@@ -61,18 +65,28 @@ fn names(
     Ok(first.into_sorted_vec())
 }
 
-/// A session that is gone, damaged or not meant is left out: one of them must not hide the others.
-fn entry(path: &Path, query: &Query) -> Option<Listed> {
-    let header = log::read_header(path).ok()?;
-    if query.parent != header.parent || query.cwd.as_ref().is_some_and(|cwd| *cwd != header.cwd) {
-        return None;
+/// A session that is gone, damaged or not meant is left out: one of them must not hide the others. That there are no
+/// descriptors left is no session's fault, and must not look like an empty list.
+fn entry(path: &Path, key: &Key, query: &Query) -> Result<Option<Listed>, StoreError> {
+    match glance(path, key, query) {
+        Err(StoreError::Io { source, action, path }) if is_exhausted(&source) => {
+            Err(StoreError::Io { source, action, path })
+        }
+        glanced => Ok(glanced.ok().flatten()),
     }
-    let mut file = File::open(path).ok()?;
-    if !query.active && lock::is_claimed(&file).unwrap_or(true) {
-        return None;
+}
+
+fn glance(path: &Path, key: &Key, query: &Query) -> Result<Option<Listed>, StoreError> {
+    let header = read::header(path, key.id())?;
+    if query.parent != header.parent || query.cwd.as_ref().is_some_and(|cwd| *cwd != header.cwd) {
+        return Ok(None);
+    }
+    let mut file = File::open(path).map_err(StoreError::io_at("read", path))?;
+    if !query.active && lock::is_claimed(&file).map_err(StoreError::io_at("locked", path))? {
+        return Ok(None);
     }
     let mut listed = Listed::new(header);
-    for line in log::tail(&mut file, TAIL).ok()? {
+    for line in read::tail(&mut file, TAIL).map_err(StoreError::io_at("read", path))? {
         match serde_json::from_slice(&line) {
             Ok(Glance::TurnEnd { at, title }) => {
                 listed.updated = Some(at);
@@ -85,7 +99,7 @@ fn entry(path: &Path, query: &Query) -> Option<Listed> {
             _ => {}
         }
     }
-    Some(listed)
+    Ok(Some(listed))
 }
 
 /// What the list wants of a record.

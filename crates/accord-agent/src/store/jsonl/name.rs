@@ -12,6 +12,8 @@ use super::super::{Header, Key, StoreError};
 const LONGEST_ID: usize = 200;
 const TOP: &str = ".jsonl";
 const CHILD: &str = ".child.jsonl";
+/// The ending of a file that has no header yet; the next start clears it away if nobody owns it.
+pub(super) const UNFINISHED: &str = "new";
 
 /// `0192f3c4a5b6-4fd1e0aa-SESSION.jsonl`, or `….child.jsonl`.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +31,13 @@ impl Name {
             return Err(StoreError::UnusableId(length));
         }
         Ok(Self { key: Key::of(header), cwd: hash(&header.cwd), child: header.parent.is_some() })
+    }
+
+    /// Whether a file may be this session's, as far as the end of its name tells: a look at names without reading them.
+    pub(super) fn may_be_of(file: &OsStr, escaped: &str) -> bool {
+        let Some(file) = file.to_str() else { return false };
+        let stem = file.strip_suffix(CHILD).or_else(|| file.strip_suffix(TOP));
+        stem.and_then(|stem| stem.strip_suffix(escaped)).is_some_and(|before| before.ends_with('-'))
     }
 
     pub(super) fn parse(file: &OsStr) -> Option<Self> {
@@ -59,6 +68,11 @@ pub(super) fn hash(cwd: &str) -> u32 {
     checksum(cwd.as_bytes())
 }
 
+/// The name of a session's file as long as it has no header.
+pub(super) fn unfinished(id: &SessionId) -> String {
+    format!("{}.{UNFINISHED}", escape(id.as_str()))
+}
+
 /// A file name for a session, if its id is not too long for one.
 #[cfg(feature = "sqlite")]
 pub(in super::super) fn file_name_of(id: &SessionId) -> Option<String> {
@@ -68,7 +82,7 @@ pub(in super::super) fn file_name_of(id: &SessionId) -> Option<String> {
 
 /// Letters, digits, `-` and `_` stand for themselves, every other byte as `%` and two digits: also on file systems
 /// that fold case nothing else could be told apart reliably, so capitals are written out too.
-fn escape(id: &str) -> String {
+pub(super) fn escape(id: &str) -> String {
     id.bytes().fold(String::with_capacity(id.len()), |mut name, byte| {
         match byte {
             b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),

@@ -3,16 +3,25 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use accord_protocol::v1::SessionId;
 
-use super::lock_path;
-use crate::store::{StoreError, lock};
+use crate::store::file::{is_exhausted, is_still};
+use crate::store::{StoreError, jsonl, lock};
+
+/// The file that every store has locked, shared, while it is open; no session's lock file has a name like this.
+const PRESENT: &str = "present.lock";
+/// How often a store asks, a millisecond apart, while another one clears up.
+const TRIES: u32 = 200;
 
 /// The directory of lock files.
 #[derive(Debug)]
 pub(super) struct Claims {
     dir: PathBuf,
+    /// Held for as long as there may be claims of this store.
+    _present: File,
 }
 
 /// The claim on one session; dropping it gives it up.
@@ -24,27 +33,63 @@ pub(super) struct Claim {
 
 impl Claims {
     /// Makes the directory, and clears away what processes that were killed have left in it.
-    pub(super) fn beside(dir: PathBuf) -> io::Result<Self> {
-        fs::create_dir_all(&dir)?;
-        for entry in fs::read_dir(&dir)? {
-            // Claiming and letting go removes the file; one that is owned stays.
-            drop(claim(&entry?.path()));
+    pub(super) fn beside(dir: &Path) -> io::Result<Self> {
+        fs::create_dir_all(dir)?;
+        let present = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(PRESENT))?;
+        // To look at a lock file is to hold it for a moment, and another store that wants it in that moment would think
+        // its session active. So only a store that is alone looks.
+        if present.try_lock().is_ok() {
+            clear(dir)?;
+            present.unlock()?;
         }
-        Ok(Self { dir })
+        for _ in 0..TRIES {
+            if present.try_lock_shared().is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Self { dir: dir.to_owned(), _present: present })
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// `None` when somebody owns the session.
     pub(super) fn claim(&self, id: &SessionId) -> Result<Option<Claim>, StoreError> {
-        let path = lock_path(&self.dir, id).ok_or(StoreError::UnusableId(id.as_str().len()))?;
-        claim(&path).map_err(StoreError::io("locked"))
+        let path = path_of(&self.dir, id).ok_or(StoreError::UnusableId(id.as_str().len()))?;
+        claim(&path).map_err(StoreError::io_at("locked", &path))
     }
 
     /// Whether somebody owns the session.
-    pub(super) fn is_claimed(&self, id: &SessionId) -> bool {
-        let file = lock_path(&self.dir, id).and_then(|path| File::open(path).ok());
-        // What cannot be looked at is better left alone.
-        file.is_some_and(|file| lock::is_claimed(&file).unwrap_or(true))
+    ///
+    /// # Errors
+    /// There is no descriptor left to ask with.
+    pub(super) fn is_claimed(&self, id: &SessionId) -> io::Result<bool> {
+        let Some(path) = path_of(&self.dir, id) else { return Ok(false) };
+        match File::open(path) {
+            Ok(file) => Ok(lock::is_claimed(&file).unwrap_or(true)),
+            Err(error) if is_exhausted(&error) => Err(error),
+            Err(error) => Ok(error.kind() != io::ErrorKind::NotFound),
+        }
     }
+}
+
+/// A session's lock file, if its id is not too long for one.
+fn path_of(dir: &Path, id: &SessionId) -> Option<PathBuf> {
+    jsonl::file_name_of(id).map(|name| dir.join(name))
+}
+
+/// Removes every lock file: none of them is owned.
+fn clear(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.file_name() != Some(PRESENT.as_ref()) {
+            // Claiming and letting go removes the file; one that is owned after all, by an older version, stays.
+            drop(claim(&path));
+        }
+    }
+    Ok(())
 }
 
 fn claim(path: &Path) -> io::Result<Option<Claim>> {
@@ -58,19 +103,6 @@ fn claim(path: &Path) -> io::Result<Option<Claim>> {
             return Ok(Some(Claim { path: path.to_owned(), file }));
         }
     }
-}
-
-#[cfg(unix)]
-fn is_still(path: &Path, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    fs::metadata(path).ok().map(place) == file.metadata().ok().map(place)
-}
-
-/// Elsewhere an open file cannot be removed.
-#[cfg(not(unix))]
-fn is_still(_: &Path, _: &File) -> bool {
-    true
 }
 
 impl Drop for Claim {

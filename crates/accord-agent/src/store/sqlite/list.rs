@@ -1,20 +1,27 @@
 //! A page of the list by its key: an index leads to the first row, wherever that is.
 
+use std::io;
+
 use accord_protocol::v1::SessionId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::claim::Claims;
-use super::failed;
-use crate::store::{Header, Key, Listed, Page, Query, StoreError};
+use crate::store::{Header, Key, Listed, Page, Query};
 
-pub(super) fn page(db: &Connection, claims: &Claims, query: &Query) -> Result<Page, StoreError> {
+/// What did not work.
+pub(super) enum Error {
+    Database(rusqlite::Error),
+    Claims(io::Error),
+}
+
+pub(super) fn page(db: &Connection, claims: &Claims, query: &Query) -> Result<Page, Error> {
     let mut entries: Vec<Listed> = Vec::new();
     let mut after = query.after.clone();
     loop {
         // One more than is missing tells whether there is a next page.
         let wanted = query.limit - entries.len() + 1;
-        let found = rows(db, query, after.as_ref(), wanted).map_err(failed("read"))?;
+        let found = rows(db, query, after.as_ref(), wanted).map_err(Error::Database)?;
         let exhausted = found.len() < wanted;
         for listed in found {
             if entries.len() == query.limit {
@@ -22,7 +29,7 @@ pub(super) fn page(db: &Connection, claims: &Claims, query: &Query) -> Result<Pa
                 return Ok(Page::new(entries, next));
             }
             after = Some(Key::of(&listed.header));
-            if query.active || !claims.is_claimed(&listed.header.id) {
+            if query.active || !claims.is_claimed(&listed.header.id).map_err(Error::Claims)? {
                 entries.push(listed);
             }
         }
