@@ -2,6 +2,8 @@
 
 mod command;
 mod ending;
+#[cfg(any(windows, test))]
+mod lookup;
 mod stderr;
 #[cfg(unix)]
 mod unix;

@@ -77,7 +77,8 @@ impl SpawnError {
 }
 
 impl AgentCommand {
-    /// The program, looked up in `PATH` unless it is a path.
+    /// The program, looked up in `PATH` unless it is a path. On Windows the extensions of `PATHEXT` are tried, so that
+    /// `npx` finds `npx.cmd`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -175,7 +176,7 @@ impl AgentCommand {
     /// # Errors
     /// The working directory is not there.
     pub fn to_command(&self) -> Result<Command, SpawnError> {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(self.executable());
         command.args(&self.args);
         if let Some(cwd) = &self.cwd {
             // Otherwise the system's "not found" would be blamed on the program.
@@ -196,6 +197,22 @@ impl AgentCommand {
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         Ok(command)
+    }
+
+    /// What the system has to be told to start.
+    #[cfg(not(windows))]
+    fn executable(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// As above, with the extension that Windows does not find by itself. What is not found stays as it was given, so
+    /// that the system's error is about that.
+    #[cfg(windows)]
+    fn executable(&self) -> OsString {
+        let own = self.env.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("PATH"));
+        let path = own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
+        let places = super::lookup::Places::new(path, std::env::var_os("PATHEXT"));
+        places.find(&self.program).map_or_else(|| self.program.clone(), Into::into)
     }
 }
 

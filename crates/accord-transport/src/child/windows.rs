@@ -1,13 +1,18 @@
-//! Process trees on Windows.
+//! Process trees on Windows: job objects.
 
 use std::io;
-use std::process::{Command as Blocking, ExitStatus, Stdio};
+use std::process::ExitStatus;
+use std::sync::{Mutex, PoisonError};
 
 use tokio::process::{Child, Command};
+use win32job::{ExtendedLimitInfo, Job};
 
-/// The process tree of a child. Dropping it kills the tree.
+/// The process tree of a child: the child and everything it starts once it is in its job.
+///
+/// Dropping it kills the tree, and so does the end of this process, however it ends: the system closes the job with
+/// its last handle. What the child starts in the moment before it is put into the job is not part of the tree.
 #[derive(Debug)]
-pub struct Group(u32);
+pub struct Group(Mutex<Option<Job>>);
 
 impl Group {
     /// Has the command start in a group of its own.
@@ -20,37 +25,23 @@ impl Group {
     /// The group of a child whose command was [prepared](Self::prepare).
     ///
     /// # Errors
-    /// The child is gone already.
+    /// The child is gone already, or may not be put into a job.
     pub fn of(child: &Child) -> io::Result<Self> {
-        child.id().map(Self).ok_or_else(|| io::Error::other("the process is gone already"))
+        let handle = child.raw_handle().ok_or_else(|| io::Error::other("the process is gone already"))?;
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close();
+        let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
+        job.assign_process(handle as isize).map_err(io::Error::other)?;
+        Ok(Self(Mutex::new(Some(job))))
     }
 
-    /// Asks the process to terminate.
-    pub fn terminate(&self) {
-        self.taskkill(&["/T"]);
-    }
+    /// Does nothing: Windows has no polite way to end a process without a window. The end of its input was it.
+    #[expect(clippy::unused_self, reason = "the same functions as on Unix")]
+    pub fn terminate(&self) {}
 
     /// Kills every process of the tree.
     pub fn kill(&self) {
-        self.taskkill(&["/T", "/F"]);
-    }
-
-    fn taskkill(&self, how: &[&str]) {
-        let pid = self.0.to_string();
-        // An error means that nothing is left of the tree.
-        let _ = Blocking::new("taskkill")
-            .args(how)
-            .args(["/PID", &pid])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 
