@@ -29,7 +29,7 @@ fn a_chunk_costs_its_texts() {
         ))
     };
     // The method, the session, the text.
-    assert_eq!(reading(&chunk(r#""Hello""#)).0.count_total, 3);
+    assert!(reading(&chunk(r#""Hello""#)).0.count_total <= 3);
     // An escape needs a buffer, which grows with the text.
     let (read, note) = reading(&chunk(&format!("\"{}\\n\"", "x".repeat(1000))));
     assert!(read.count_total <= 5 && read.bytes_max < 4096, "{read:?}");
@@ -37,11 +37,11 @@ fn a_chunk_costs_its_texts() {
     // And the message's id.
     let update =
         r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"},"messageId":"m"}"#;
-    assert_eq!(reading(&line(update)).0.count_total, 4);
+    assert!(reading(&line(update)).0.count_total <= 4);
 }
 
-/// A recorded update costs less than half of what it costs by way of a `Value`, and lists that may have bad items at most their raw text more
-/// than what is kept.
+/// A recorded update costs less than half of what a `Value` of it alone would. (Its lists, which may have bad items, are
+/// read from a copy of their text.)
 #[test]
 fn recorded_updates_make_no_tree() {
     let frames =

@@ -92,6 +92,24 @@ fn a_cancel_kills_the_command_and_all_it_started() {
     agent.end();
 }
 
+// H9
+#[cfg(unix)]
+#[test]
+fn a_command_ends_though_something_it_started_holds_its_output() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let updates = agent.prompt(&session, "run setsid sleep 600 & echo $! > pid; echo started");
+    let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
+    let text = end["rawOutput"]["output"].as_str().expect("output");
+    assert!(text.starts_with("started\n") && text.contains("holds its output"), "{end}");
+    let pid = fs::read_to_string(project.path().join("pid")).expect("a file");
+    let killed = std::process::Command::new("kill").args(["-9", pid.trim()]).status().expect("kill runs");
+    assert!(killed.success(), "it was still there");
+    assert_eq!(said(&agent.prompt(&session, "echo next")), "next");
+    agent.end();
+}
+
 // ACPX-TR-021
 #[cfg(unix)]
 #[test]
