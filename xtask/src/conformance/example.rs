@@ -35,7 +35,9 @@ pub(super) fn run(kit: &Path, flags: &[String]) -> Result<(), String> {
     let agent = built(AGENT)?;
     let server = Server::start(&built(MODEL)?)?;
     let url = format!("ACCORD_BASE_URL={}", server.url);
-    for variables in [&["ACCORD_BACKEND=scripted"][..], &[&url, "ACCORD_MODEL=plain,thorough"]] {
+    for variables in
+        [&["ACCORD_BACKEND=scripted"][..], &[&url, "ACCORD_MODEL=plain,thorough", "ACCORD_EFFORTS=low,high"]]
+    {
         let mut call = Command::new(kit);
         call.arg("agent");
         prepare(&mut call);

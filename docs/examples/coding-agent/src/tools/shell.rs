@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    io::Read,
+    io::{Read, Write as _},
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -33,6 +33,10 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
     };
     let group = Group::of(&child);
     let _lifeline = Lifeline::to(&child);
+    if let Some(mut gate) = child.stdin.take() {
+        // It can't be written to where the command's shell is gone already; its end tells the rest.
+        let _ = gate.write_all(b"\n");
+    }
     let reach = callbacks.cancel().on_cancel({
         let group = group.clone();
         move || group.kill()
@@ -73,10 +77,18 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
     }
 }
 
+/// On Unix the command waits at its standard input for a line: should this process be killed before the lifeline is
+/// there, the command never begins.
+const GATE: &str = r#"read -r _ || exit; exec sh -c "$0" </dev/null"#;
+
 fn started(command: &str, cwd: &Path) -> std::io::Result<Child> {
-    let mut shell = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
-    shell.arg(if cfg!(windows) { "/C" } else { "-c" }).arg(command).current_dir(cwd);
-    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut shell = if cfg!(unix) { Command::new("sh") } else { Command::new("cmd") };
+    if cfg!(unix) {
+        shell.args(["-c", GATE, command]).stdin(Stdio::piped());
+    } else {
+        shell.args(["/C", command]).stdin(Stdio::null());
+    }
+    shell.current_dir(cwd).stdout(Stdio::piped()).stderr(Stdio::piped());
     group::lead(&mut shell);
     shell.spawn()
 }

@@ -71,7 +71,13 @@ fn hold_a_pipe(agent: &mut Agent, session: &str, project: &std::path::Path) -> (
     let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
     agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
     let held = fs::File::open(&pipe).expect("the command opens the other end");
-    agent.take(|frame| frame["params"]["update"]["content"].to_string().contains("ready"));
+    // The call itself shows the command; what it has printed comes behind that.
+    agent.take(|frame| {
+        let content = frame["params"]["update"]["content"].as_array();
+        content
+            .and_then(|content| content.last())
+            .is_some_and(|last| last["content"]["text"] == "```\nready\n```")
+    });
     (id, held)
 }
 
