@@ -105,7 +105,8 @@ fn a_command_ends_though_something_it_started_holds_its_output() {
     let (state, project) = (folder(), folder());
     let mut agent = Agent::scripted(state.path());
     let session = agent.session(project.path());
-    let updates = agent.prompt(&session, "run setsid sleep 600 & echo $! > pid; echo started");
+    let words = "run setsid sh -c 'echo $$ > pid; exec sleep 600' & until [ -s pid ]; do sleep 0.1; done; echo started";
+    let updates = agent.prompt(&session, words);
     let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
     let text = end["rawOutput"]["output"].as_str().expect("output");
     assert!(text.starts_with("started\n") && text.contains("holds its output"), "{end}");
