@@ -21,6 +21,8 @@ use accord_protocol::v1::Implementation;
 pub use console::Console;
 pub use env_file::{EnvFileError, Environment};
 pub use log::log_to_stderr;
+pub use tracing::level_filters::LevelFilter;
+
 pub use manifest::{BinaryTarget, Distribution, Manifest, ManifestFault, PLATFORMS, Package};
 
 /// The name of the flag that configures the program, as it stands in a terminal authentication method.

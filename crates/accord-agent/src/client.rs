@@ -157,6 +157,23 @@ pub enum ClientError {
         /// The field.
         field: String,
     },
+    /// A field of a form has a pattern that values cannot be checked against; nothing was sent.
+    #[error("the pattern of {field} cannot be checked")]
+    Pattern {
+        /// The field.
+        field: String,
+    },
+    /// What was to be sent is longer than a line may be; nothing was sent.
+    #[error("a message of {bytes} bytes is over the limit of {limit}")]
+    TooLarge {
+        /// How long the line would have been.
+        bytes: usize,
+        /// The limit of this connection.
+        limit: usize,
+    },
+    /// What was to be sent does not serialise; nothing was sent.
+    #[error("what was to be sent does not serialise")]
+    Unserialisable(#[source] CallError),
     /// The client's answer was not of the promised form.
     #[error("the client's answer cannot be read")]
     Unreadable(#[source] CallError),
@@ -177,6 +194,8 @@ impl From<CallError> for ClientError {
         match error {
             CallError::Refused(error) => Self::Refused(error),
             CallError::Lost(_) => Self::Ended,
+            CallError::TooLarge { bytes, limit } => Self::TooLarge { bytes, limit },
+            error @ CallError::Unserialisable(_) => Self::Unserialisable(error),
             other => Self::Unreadable(other),
         }
     }

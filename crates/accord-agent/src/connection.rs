@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use accord_protocol::v1::{ClientCapabilities, Implementation, SessionId};
-use accord_transport::CallError;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -65,10 +64,7 @@ impl Connection {
         method: &str,
         params: &(impl Serialize + Sync),
     ) -> Result<(), ClientError> {
-        self.wire.handle.notify_raw(method, params).await.map_err(|error| match error {
-            CallError::Lost(_) => ClientError::Ended,
-            other => ClientError::Unreadable(other),
-        })
+        self.wire.handle.notify_raw(method, params).await.map_err(ClientError::from)
     }
 
     /// Returns when the connection has ended.

@@ -34,7 +34,7 @@ impl Fence {
 
     /// Returns when everybody has left. May be called again.
     pub(crate) async fn close(&self) {
-        self.state().closed = true;
+        self.shut();
         loop {
             let left = self.left.notified();
             if self.state().inside == 0 {
@@ -42,6 +42,11 @@ impl Fence {
             }
             left.await;
         }
+    }
+
+    /// Lets nobody in any more.
+    pub(crate) fn shut(&self) {
+        self.state().closed = true;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -75,7 +75,9 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Runs a turn. Its updates go out through the [`Turn`]; what it returns is the answer.
     ///
-    /// After a cancel the answer is [`StopReason::Cancelled`], whatever this returns; it should return soon.
+    /// After a cancel the answer is [`StopReason::Cancelled`], whatever this returns; it should return soon. Until it is
+    /// answered the turn has not ended: a prompt that a client writes right behind its `session/cancel` is refused, as
+    /// any second prompt, and has to wait for the answer to the first.
     fn prompt(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send;
 
     /// Listing sessions.
@@ -95,12 +97,6 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Forking sessions. **Unstable**: `session/fork` is not in the protocol's stable schema and may change with it.
     fn forking(&self) -> Option<&impl Forking> {
-        None::<&Never>
-    }
-
-    /// Opening stored sessions for a prompt that names them without a load or resume. No client may rely on it, and by
-    /// default such a prompt is refused.
-    fn reviving(&self) -> Option<&impl Reviving> {
         None::<&Never>
     }
 
@@ -185,12 +181,6 @@ pub trait Forking: Send + Sync {
         &self,
         request: ForkSessionRequest,
     ) -> impl Future<Output = Result<ForkSessionResponse, Error>> + Send;
-}
-
-/// `session/prompt` in a session that is stored and not open.
-pub trait Reviving: Send + Sync {
-    /// Opens a stored session as it was left. The client has said nothing of MCP servers, so there are none.
-    fn revive(&self, session: SessionId) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// `session/close`.

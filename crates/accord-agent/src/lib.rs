@@ -38,6 +38,7 @@ mod serve;
 mod session;
 pub mod store;
 mod table;
+mod text;
 mod tool_calls;
 mod turn;
 mod wire;
@@ -49,7 +50,7 @@ pub use client::{Client, ClientError, Command, Filled, Output, Terminal, Visit};
 pub use connection::Connection;
 pub use handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Never,
-    Resuming, Reviving,
+    Resuming,
 };
 pub use permission::{Decision, Question, standard_options};
 pub use runtime::{Backend, Runtime};

@@ -8,6 +8,7 @@ mod http;
 mod mounts;
 mod outcome;
 mod peer;
+mod reason;
 mod stdio;
 
 use std::time::Duration;

@@ -7,6 +7,8 @@ use accord_protocol::v1::{
     ToolCallId, ToolCallUpdate,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::client::ClientError;
 use crate::turn::Turn;
 
@@ -47,7 +49,8 @@ impl Question {
     }
 
     /// What exactly would be allowed: an answer *always* or *never* is remembered for this session and this text, so
-    /// it should name all that the person was shown. Without it such an answer counts once.
+    /// it should name all that the person was shown. Without it such an answer counts once. Where a
+    /// [runtime](crate::Runtime) has a store, the answer is remembered with the session, after a restart too.
     #[must_use]
     pub fn operation(mut self, operation: impl Into<String>) -> Self {
         self.operation = Some(operation.into());
@@ -61,6 +64,11 @@ impl Question {
 
     pub(crate) fn update(&self) -> &ToolCallUpdate {
         &self.call
+    }
+
+    /// What an answer for good would be remembered as.
+    pub(crate) fn grant(&self) -> Option<ToGrant> {
+        self.operation.clone().map(ToGrant)
     }
 
     pub(crate) fn about(mut self, call: ToolCallUpdate) -> Self {
@@ -127,25 +135,48 @@ impl Decision {
         })
     }
 
+    fn by(option: PermissionOption) -> Self {
+        match option.kind {
+            PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways => Self::Allowed(option),
+            _ => Self::Rejected(Some(option)),
+        }
+    }
+
     fn of(outcome: RequestPermissionOutcome, options: &[PermissionOption]) -> Self {
         match outcome {
             RequestPermissionOutcome::Cancelled => Self::Cancelled,
             RequestPermissionOutcome::Selected(selected) => {
-                match options.iter().find(|option| option.option_id == selected.option_id) {
-                    Some(option) => match option.kind {
-                        PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways => {
-                            Self::Allowed(option.clone())
-                        }
-                        _ => Self::Rejected(Some(option.clone())),
-                    },
-                    // Never offered.
-                    None => Self::Rejected(None),
-                }
+                let chosen = options.iter().find(|option| option.option_id == selected.option_id);
+                // What was never offered allows nothing.
+                chosen.map_or(Self::Rejected(None), |option| Self::by(option.clone()))
             }
             // An outcome of a later protocol: whatever it means, it is not one we know to be a permission.
             _ => Self::Rejected(None),
         }
     }
+}
+
+/// An operation about which somebody is asked.
+#[derive(Debug)]
+pub(crate) struct ToGrant(String);
+
+impl ToGrant {
+    /// The grant that a decision for good makes of it.
+    pub(crate) fn of(self, decision: &Decision) -> Option<Grant> {
+        match decision {
+            Decision::Allowed(option) | Decision::Rejected(Some(option)) if decision.is_standing() => {
+                Some(Grant { operation: self.0, option: option.clone() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A decision for good, as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Grant {
+    operation: String,
+    option: PermissionOption,
 }
 
 /// The decisions of a session that hold beyond one call.
@@ -155,6 +186,13 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    /// Takes over decisions that were stored.
+    pub(crate) fn restore(&mut self, grants: Vec<Grant>) {
+        for Grant { operation, option } in grants {
+            self.remember(operation, &Decision::by(option));
+        }
+    }
+
     fn get(&self, operation: &str) -> Option<Decision> {
         self.decisions.get(operation).cloned()
     }

@@ -4,14 +4,10 @@ mod check;
 mod offer;
 mod opening;
 mod prompt;
+mod run;
 
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
-use std::{future, mem};
 
 use accord_protocol::method::{Notification as _, Request};
 use accord_protocol::unstable::ForkSessionRequest;
@@ -27,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::offer::Offer;
+pub(crate) use self::run::caught;
 
 use crate::connection::Connection;
 use crate::handler::{
@@ -34,7 +31,7 @@ use crate::handler::{
     Modes as _,
 };
 use crate::session::{Entry, Session};
-use crate::table::Ticket;
+use crate::text;
 use crate::wire::Wire;
 
 /// The agent's end of a connection.
@@ -141,6 +138,7 @@ impl<A: Agent> Serving<A> {
         self,
         request: ListSessionsRequest,
     ) -> Result<<ListSessionsRequest as Request>::Answer, Error> {
+        self.gate().await?;
         if let Some(cwd) = request.cwd.get() {
             check::absolute("cwd", cwd)?;
         }
@@ -180,21 +178,26 @@ impl<A: Agent> Serving<A> {
 
     /// The turn is cancelled when the request is read, and waited for when its place in the line has come.
     fn close(&self, call: Call) {
-        self.in_line(
-            call,
-            |request: &CloseSessionRequest| &request.session_id,
-            |serving, request| async move {
-                let id = request.session_id;
-                let entry = serving.take_session(&id).await;
-                let agent = serving.agent;
-                let closing =
-                    agent.closing().ok_or_else(|| Error::method_not_found(CloseSessionRequest::METHOD))?;
-                let closed = closing.close(id).await;
-                // What the agent still had to say about the session has been said.
-                end(entry).await;
-                closed.map(|()| CloseSessionResponse::new())
-            },
-        );
+        let request = match call.params::<CloseSessionRequest>() {
+            Ok(request) => request,
+            Err(error) => return refuse(call, error),
+        };
+        let id = request.session_id;
+        let Some(ticket) = self.wire.table.queue(&id) else { return refuse(call, unknown(&id)) };
+        self.wire.table.cancel(&id);
+        self.carry_through(call, ticket, |serving| async move {
+            if serving.wire.table.open(&id).is_none() {
+                return Err(unknown(&id));
+            }
+            let entry = serving.take_session(&id).await;
+            let agent = serving.agent;
+            let closing =
+                agent.closing().ok_or_else(|| Error::method_not_found(CloseSessionRequest::METHOD))?;
+            let closed = closing.close(id).await;
+            // What the agent still had to say about the session has been said.
+            end(entry).await;
+            closed.map(|()| CloseSessionResponse::new())
+        });
     }
 
     fn delete(&self, call: Call) {
@@ -203,9 +206,9 @@ impl<A: Agent> Serving<A> {
             Err(error) => return refuse(call, error),
         };
         let id = request.session_id;
-        self.wire.table.cancel(&id);
         let ticket = self.wire.table.lock().entry(id.clone()).or_default().ticket(&self.wire.table, &id);
-        self.run_after(call, ticket, |serving| async move {
+        self.carry_through(call, ticket, |serving| async move {
+            serving.gate().await?;
             let entry = serving.take_session(&id).await;
             let agent = serving.agent;
             let deleting =
@@ -240,105 +243,6 @@ impl<A: Agent> Serving<A> {
         self.spawn(call, async move { agent.extension(&method, params.as_deref()).await });
     }
 
-    /// Decodes, then runs a handler that no session orders.
-    fn run<R, F>(&self, call: Call, handler: fn(Self, R) -> F)
-    where
-        R: Request,
-        F: Future<Output = Result<R::Answer, Error>> + Send + 'static,
-    {
-        match call.params::<R>() {
-            Ok(request) => self.spawn(call, handler(self.clone(), request)),
-            Err(error) => refuse(call, error),
-        }
-    }
-
-    /// Decodes, then runs a handler when every earlier call about the same open session is done.
-    fn in_line<R, F>(
-        &self,
-        call: Call,
-        session: fn(&R) -> &SessionId,
-        handler: impl FnOnce(Self, R) -> F + Send + 'static,
-    ) where
-        R: Request,
-        F: Future<Output = Result<R::Answer, Error>> + Send + 'static,
-    {
-        let request = match call.params::<R>() {
-            Ok(request) => request,
-            Err(error) => return refuse(call, error),
-        };
-        let id = session(&request).clone();
-        let ticket = match self.wire.table.lock().get_mut(&id) {
-            Some(line) => line.ticket(&self.wire.table, &id),
-            None => return refuse(call, unknown(&id)),
-        };
-        if R::METHOD == CloseSessionRequest::METHOD {
-            self.wire.table.cancel(&id);
-        }
-        self.run_after(call, ticket, move |serving| async move {
-            if serving.wire.table.open(&id).is_none() {
-                return Err(unknown(&id));
-            }
-            handler(serving, request).await
-        });
-    }
-
-    fn run_after<T, F>(
-        &self,
-        call: Call,
-        mut ticket: Ticket,
-        handler: impl FnOnce(Self) -> F + Send + 'static,
-    ) where
-        T: serde::Serialize + Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let serving = self.clone();
-        self.spawn(call, async move {
-            ticket.come().await;
-            let result = handler(serving).await;
-            drop(ticket);
-            result
-        });
-    }
-
-    /// Runs a handler in a task of its own and answers, whatever becomes of it.
-    fn spawn<T>(&self, call: Call, handler: impl Future<Output = Result<T, Error>> + Send + 'static)
-    where
-        T: serde::Serialize + Send + 'static,
-    {
-        self.spawn_then(call, handler, future::ready(()));
-    }
-
-    /// The same, with something to do once the answer is queued.
-    ///
-    /// A call that its client withdrew is answered so at once; what had begun is dropped. When the connection is gone
-    /// it goes on instead: what it makes durable should be whole.
-    fn spawn_then<T>(
-        &self,
-        call: Call,
-        handler: impl Future<Output = Result<T, Error>> + Send + 'static,
-        afterwards: impl Future<Output = ()> + Send + 'static,
-    ) where
-        T: serde::Serialize + Send + 'static,
-    {
-        let handle = self.wire.handle.clone();
-        self.tasks.spawn(async move {
-            let withdrawn = call.cancelled();
-            let withdrawn = async {
-                withdrawn.await;
-                if handle.is_closed() {
-                    future::pending::<()>().await;
-                }
-            };
-            let result = tokio::select! {
-                biased;
-                result = caught(handler) => result,
-                () = withdrawn => Err(Error::cancelled()),
-            };
-            call.answer(result);
-            afterwards.await;
-        });
-    }
-
     pub(crate) fn session(&self, entry: Arc<Entry>) -> Session {
         Session { entry, wire: Arc::clone(&self.wire) }
     }
@@ -347,7 +251,13 @@ impl<A: Agent> Serving<A> {
 /// The error of a session that is not open on this connection.
 pub(crate) fn unknown(id: &SessionId) -> Error {
     Error::resource_not_found("the session is not open on this connection")
-        .with_data(serde_json::json!({ "sessionId": id }))
+        .with_data(serde_json::json!({ "sessionId": shown(id) }))
+}
+
+/// As much of an id as an error repeats: nobody's is longer, and what a client makes up need not come back whole.
+pub(crate) fn shown(id: &SessionId) -> &str {
+    const LONGEST: usize = 128;
+    text::beginning(id.as_str(), LONGEST)
 }
 
 async fn end(entry: Option<Arc<Entry>>) {
@@ -358,17 +268,4 @@ async fn end(entry: Option<Arc<Entry>>) {
 
 pub(crate) fn refuse(call: Call, error: Error) {
     call.answer(Err::<(), _>(error));
-}
-
-/// A handler whose panic is an error of its own call and of nothing else.
-pub(crate) async fn caught<T>(handler: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let mut handler = pin!(handler);
-    future::poll_fn(move |cx| {
-        catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))).unwrap_or_else(|panic| {
-            // The panic hook has told the log what happened; the payload may panic again when it is dropped.
-            mem::forget(panic);
-            Poll::Ready(Err(Error::internal("the agent failed unexpectedly")))
-        })
-    })
-    .await
 }

@@ -10,6 +10,7 @@ mod catalogue;
 mod chain;
 mod child;
 mod choice;
+mod end;
 mod fork;
 mod handle;
 mod listing;
@@ -43,11 +44,11 @@ pub use self::handle::SessionHandle;
 pub use self::projection::Projection;
 pub use self::turn::Turn;
 
+use self::end::EndOfTurn;
 use self::owner::{CoreParts, Owner, lock};
 use crate::connection::Connection;
 use crate::handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Resuming,
-    Reviving,
 };
 use crate::session::Session;
 use crate::store::{Query, Store, StoreError};
@@ -73,7 +74,6 @@ struct Shared<B: Backend> {
     changes: Option<watch::Receiver<Catalogue>>,
     mounting: tools::Settings,
     fork: bool,
-    revive: bool,
     owners: Mutex<HashMap<SessionId, Arc<Owner<B::Session>>>>,
 }
 
@@ -129,9 +129,13 @@ impl<B: Backend> Agent for Runtime<B> {
         let choice = owner.core.choice();
         takes_images(&choice, &owner.core.catalogue(), turn.blocks())?;
         owner.core.connect(turn.session());
+        // The end of the turn before may still be on its way to the disk, although it was answered.
+        let Ok(held) = turn.or_cancelled(owner.core.slot.take()).await else {
+            return Ok(StopReason::Cancelled);
+        };
         let turn = Turn::new(turn, Arc::clone(&owner.core), choice);
         turn.begin().await?;
-        let end = restore::EndOfTurn::new(turn.clone());
+        let end = EndOfTurn::new(turn.clone(), held);
         let result = crate::router::caught(self.shared.backend.turn(&owner.backend, turn.clone())).await;
         let stop = match &result {
             _ if turn.is_cancelled() => "cancelled",
@@ -156,10 +160,6 @@ impl<B: Backend> Agent for Runtime<B> {
 
     fn forking(&self) -> Option<&impl Forking> {
         (self.shared.fork && self.shared.parts.store.is_some()).then_some(self)
-    }
-
-    fn reviving(&self) -> Option<&impl Reviving> {
-        (self.shared.revive && self.shared.parts.store.is_some()).then_some(self)
     }
 
     fn closing(&self) -> Option<&impl Closing> {
@@ -328,10 +328,12 @@ fn takes_images(choice: &Choice, catalogue: &Catalogue, blocks: &[ContentBlock])
 /// What a client is told of a failing store.
 fn store_error(error: StoreError) -> Error {
     match error {
+        // No session has an id that cannot be stored.
+        StoreError::UnusableId(_) => Error::resource_not_found("no such session is stored"),
         StoreError::Unknown(id) => Error::resource_not_found("no such session is stored")
-            .with_data(serde_json::json!({ "sessionId": id })),
+            .with_data(serde_json::json!({ "sessionId": crate::router::shown(&id) })),
         StoreError::Active(id) => Error::invalid_request("the session is active; close it where it is open")
-            .with_data(serde_json::json!({ "sessionId": id })),
+            .with_data(serde_json::json!({ "sessionId": crate::router::shown(&id) })),
         StoreError::TooManyOpen(open) => Error::internal("too many sessions are open; close some")
             .with_data(serde_json::json!({ "open": open })),
         other => {

@@ -1,5 +1,6 @@
 //! Serving an agent on a stream of bytes, or on this process's stdin and stdout.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{future, io};
@@ -8,6 +9,7 @@ use accord_protocol::method::Request as _;
 use accord_protocol::v1::InitializeRequest;
 use accord_transport::{Cause, Connection, End, Handle, Options, stdio};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -109,43 +111,48 @@ impl<A: Agent> Serve<A> {
         write: impl AsyncWrite + Unpin + Send + 'static,
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
+        let frame_limit = self.options.frame_limit;
         let (handle, connection) = Connection::new(self.options.linger(self.grace));
         let serving = Serving {
             offer: Arc::new(Offer::of(&self.agent)),
             agent: Arc::new(self.agent),
-            wire: Arc::new(Wire::new(handle.clone())),
+            wire: Arc::new(Wire::new(handle.clone(), frame_limit)),
             tasks: TaskTracker::new(),
             gone: CancellationToken::new(),
             grace: self.grace,
         };
         connection.spawn(read, write, Router { serving: serving.clone() });
         let hang_up = HangUp(handle);
-        let ended = tokio::select! {
-            end = hang_up.0.closed() => Some(end),
-            () = stop => None,
-        };
+        tokio::select! { _ = hang_up.0.closed() => {}, () = stop => {} }
         serving.end_turns().await;
-        let end = if let Some(end) = ended {
-            end
-        } else {
-            // What the turns still had to say goes out first.
-            hang_up.0.close();
-            hang_up.0.closed().await
-        };
+        // What the turns still had to say goes out first, if the client reads it.
+        hang_up.0.close();
+        let end = hang_up.0.closed().await;
         serving.agent.disconnected().await;
         outcome(&end)
     }
 }
 
 impl<A: Agent> Serving<A> {
-    /// Everything that runs is cancelled and waited for.
+    /// Everything that runs is cancelled and waited for, at most twice the grace.
     async fn end_turns(&self) {
-        for entry in self.wire.table.take_all() {
-            entry.end().await;
-        }
+        let entries = self.wire.table.take_all();
         self.tasks.close();
-        // A handler that does not end in its grace is left behind: the process is about to end.
-        if tokio::time::timeout(self.grace * 2, self.tasks.wait()).await.is_err() {
+        let mut ended = pin!(async {
+            self.tasks.wait().await;
+            for entry in &entries {
+                entry.end().await;
+            }
+        });
+        // Handlers have the grace; then it takes a moment to end what they began.
+        let own_time = self.grace * 5 / 4;
+        if timeout(own_time, &mut ended).await.is_ok() {
+            return;
+        }
+        // A client that does not read holds nobody up any more: what waits for room is given up.
+        self.wire.handle.close();
+        if timeout(self.grace * 3 / 4, ended).await.is_err() {
+            // The process is about to end.
             tracing::warn!("some handlers did not end with the connection");
         }
     }

@@ -1,13 +1,13 @@
 //! A session of a connection, and the handle through which updates about it go out.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use accord_protocol::v1::{SessionId, SessionNotification, SessionUpdate};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, ClientError};
 use crate::fence::Fence;
-use crate::permission::Standing;
+use crate::permission::{Grant, Standing};
 use crate::wire::Wire;
 
 /// What is known of an open session.
@@ -32,6 +32,12 @@ impl Entry {
         self.ended.cancel();
         self.fence.close().await;
     }
+
+    /// The same at once: who is sending already still sends.
+    pub(crate) fn cut(&self) {
+        self.ended.cancel();
+        self.fence.shut();
+    }
 }
 
 /// An open session, as far as its agent may use it outside a turn. Clones are the same session.
@@ -53,7 +59,8 @@ impl Session {
     /// What the client did not ask for (notices, compaction, boolean options) is left out silently.
     ///
     /// # Errors
-    /// [`ClientError::Ended`] when the session is closed or the connection gone.
+    /// [`ClientError::Ended`] when the session is closed or the connection gone; [`ClientError::TooLarge`] for an update
+    /// longer than a line may be.
     ///
     /// # Cancel safety
     /// The update is sent whole or not at all.
@@ -67,12 +74,18 @@ impl Session {
         }
         let _inside = self.entry.fence.enter().ok_or(ClientError::Ended)?;
         let notification = SessionNotification::new(self.id().clone(), update);
-        self.wire.handle.notify(&notification).await.map_err(|_| ClientError::Ended)
+        self.wire.handle.notify(&notification).await.map_err(ClientError::from)
     }
 
     /// The client's files, terminals and forms, for this session.
     pub fn client(&self) -> Client {
         Client::new(self.clone(), self.entry.ended.clone())
+    }
+
+    /// What the person decided for good in this session holds.
+    pub(crate) fn restore(&self, grants: Vec<Grant>) {
+        // Nothing panics while the lock is held.
+        self.entry.standing.lock().unwrap_or_else(PoisonError::into_inner).restore(grants);
     }
 
     /// Returns when the session is closed or deleted, or the connection is gone.

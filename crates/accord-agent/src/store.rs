@@ -196,6 +196,8 @@ impl Page {
 pub struct Listed {
     /// The session's header.
     pub header: Header,
+    /// The additional directories it had last.
+    pub directories: Vec<String>,
     /// The last title it was given.
     pub title: Option<String>,
     /// When its last turn ended, in milliseconds since the epoch.
@@ -205,7 +207,7 @@ pub struct Listed {
 impl Listed {
     /// An entry without a title and without turns.
     pub fn new(header: Header) -> Self {
-        Self { header, title: None, updated: None }
+        Self { directories: header.directories.clone(), header, title: None, updated: None }
     }
 }
 

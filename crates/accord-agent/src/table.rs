@@ -37,6 +37,11 @@ impl Table {
         self.lock().get(id)?.open.clone()
     }
 
+    /// The next place in the line of a session that is known.
+    pub(crate) fn queue(self: &Arc<Self>, id: &SessionId) -> Option<Ticket> {
+        Some(self.lock().get_mut(id)?.ticket(self, id))
+    }
+
     /// Puts an opened session in, and takes out the one that was there under the same id.
     pub(crate) fn put(&self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
         self.lock().entry(entry.id.clone()).or_default().open.replace(entry)
@@ -53,13 +58,14 @@ impl Table {
         entry
     }
 
-    /// Takes every session out and cancels every turn: the connection is gone.
+    /// Takes every session out, cancels every turn and gives up every question: the connection is gone, or about to go.
     pub(crate) fn take_all(&self) -> Vec<Arc<Entry>> {
         let mut lines = self.lock();
         let mut entries: Vec<_> = lines
             .values_mut()
             .filter_map(|line| {
                 line.turn.iter().for_each(|turn| turn.cancel.cancel());
+                line.open.iter().for_each(|entry| entry.ended.cancel());
                 line.open.take()
             })
             .collect();
@@ -90,7 +96,7 @@ impl Line {
         Ticket { table: Arc::clone(table), id: id.clone(), before, done: Some(done) }
     }
 
-    pub(crate) fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.open.is_none() && self.turn.is_none() && self.tickets == 0
     }
 }

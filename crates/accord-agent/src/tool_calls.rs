@@ -16,27 +16,38 @@ pub(crate) struct ToolCalls {
     places: HashMap<ToolCallId, usize>,
 }
 
+/// What was seen of a call.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    id: ToolCallId,
+    /// Unless nothing was said about it.
+    ended: Option<bool>,
+    announced: bool,
+}
+
 impl ToolCalls {
-    pub(crate) fn observe(&mut self, update: &SessionUpdate) {
-        let (id, status) = match update {
-            SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref()),
-            SessionUpdate::ToolCallUpdate(call) => (&call.tool_call_id, call.status.get()),
-            _ => return,
+    /// What an update says about the life of a call.
+    pub(crate) fn sight(update: &SessionUpdate) -> Option<Sight> {
+        let (id, status, announced) = match update {
+            SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref(), true),
+            SessionUpdate::ToolCallUpdate(call) => (&call.tool_call_id, call.status.get(), false),
+            _ => return None,
         };
-        let ended = match status {
-            Some(ToolCallStatus::Completed | ToolCallStatus::Failed) => Some(true),
-            Some(_) => Some(false),
-            None => None,
-        };
-        match self.places.get(id) {
+        let ended = status.map(|status| matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed));
+        Some(Sight { id: id.clone(), ended, announced })
+    }
+
+    pub(crate) fn observe(&mut self, sight: Option<Sight>) {
+        let Some(Sight { id, ended, announced }) = sight else { return };
+        match self.places.get(&id) {
             Some(place) => {
                 let known = &mut self.known[*place].1;
                 *known = ended.unwrap_or(*known);
             }
             // An update about a call of an earlier turn is that turn's business.
-            None if matches!(update, SessionUpdate::ToolCall(_)) => {
+            None if announced => {
                 self.places.insert(id.clone(), self.known.len());
-                self.known.push((id.clone(), ended.unwrap_or(false)));
+                self.known.push((id, ended.unwrap_or(false)));
             }
             None => {}
         }

@@ -5,14 +5,16 @@
 //! `$/cancel_request`), the session's close and the connection's end meet in one token.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use accord_protocol::open::{Maybe, Meta};
 use accord_protocol::v1::{
     ContentBlock, PromptRequest, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus,
     ToolCallUpdate,
 };
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::client::{Client, ClientError};
 use crate::fence::Fence;
@@ -25,9 +27,13 @@ use crate::tool_calls::{Tool, ToolCalls};
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     pub(crate) cancel: CancellationToken,
+    /// Set when the handler starts.
+    pub(crate) session: OnceLock<Session>,
     /// Closes before the answer: no update of the turn can follow it.
     pub(crate) fence: Fence,
     pub(crate) calls: Mutex<ToolCalls>,
+    /// What has to be done before the answer although the handler may be gone.
+    pub(crate) ending: TaskTracker,
     /// Cancelled, so to speak, once the answer is written.
     pub(crate) answered: CancellationToken,
 }
@@ -38,18 +44,18 @@ impl Running {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends what the handler left open, and lets nothing more through.
-    pub(crate) async fn wind_up(&self, session: Option<&Session>) {
+    /// Lets nothing more through, and ends what the handler left open.
+    pub(crate) async fn wind_up(&self) {
+        self.fence.close().await;
         let open = self.calls().take_open();
         for call in open {
             let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
-            if let Some(session) = session
+            if let Some(session) = self.session.get()
                 && session.update(failed).await.is_err()
             {
                 break;
             }
         }
-        self.fence.close().await;
     }
 }
 
@@ -123,15 +129,19 @@ impl Turn {
     /// Sends any update, after a cancel too: what has happened may still be told until the turn is answered.
     ///
     /// # Errors
-    /// [`ClientError::Ended`] when the turn is over or the connection gone.
+    /// [`ClientError::Ended`] when the turn is over or the connection gone; [`ClientError::TooLarge`] for an update longer
+    /// than a line may be.
     ///
     /// # Cancel safety
     /// The update is sent whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
         let update = update.into();
         let _inside = self.running.fence.enter().ok_or(ClientError::Ended)?;
-        self.running.calls().observe(&update);
-        self.session.update(update).await
+        let seen = ToolCalls::sight(&update);
+        self.session.update(update).await?;
+        // Only what was sent counts: the future may be dropped while it waits.
+        self.running.calls().observe(seen);
+        Ok(())
     }
 
     /// Announces a tool call and returns the handle that takes it through its life.
@@ -187,6 +197,20 @@ impl Turn {
     /// As the future itself.
     pub async fn or_cancelled<T>(&self, future: impl Future<Output = T> + Send) -> Result<T, ClientError> {
         self.running.cancel.run_until_cancelled(future).await.ok_or(ClientError::Cancelled)
+    }
+
+    /// Whether an update of about so many bytes can be sent at all.
+    pub(crate) fn takes(&self, bytes: usize) -> Result<(), ClientError> {
+        let limit = self.session.wire.frame_limit;
+        if bytes < limit { Ok(()) } else { Err(ClientError::TooLarge { bytes, limit }) }
+    }
+
+    /// Runs what has to be done before the turn is answered, also if its handler is dropped.
+    pub(crate) fn at_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.running.ending.spawn(work)
     }
 
     /// The calls without an end; they count as ended from here on.

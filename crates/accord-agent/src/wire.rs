@@ -14,13 +14,15 @@ use crate::table::Table;
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub(crate) handle: Handle,
+    /// The longest line, in bytes.
+    pub(crate) frame_limit: usize,
     client: OnceLock<InitializeRequest>,
     pub(crate) table: Arc<Table>,
 }
 
 impl Wire {
-    pub(crate) fn new(handle: Handle) -> Self {
-        Self { handle, client: OnceLock::new(), table: Arc::default() }
+    pub(crate) fn new(handle: Handle, frame_limit: usize) -> Self {
+        Self { handle, frame_limit, client: OnceLock::new(), table: Arc::default() }
     }
 
     /// `false` when the client has introduced itself before: the first introduction counts.

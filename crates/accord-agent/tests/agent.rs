@@ -5,17 +5,27 @@
 mod cancel;
 #[path = "runtime/config.rs"]
 mod config;
+#[path = "runtime/ends.rs"]
+mod ends;
+#[path = "runtime/grants.rs"]
+mod grants;
 #[path = "agent/handshake.rs"]
 mod handshake;
+#[path = "runtime/hooked.rs"]
+mod hooked;
 #[path = "runtime/lifecycle.rs"]
 mod lifecycle;
 #[cfg(all(unix, feature = "mcp"))]
 #[path = "runtime/mcp.rs"]
 mod mcp;
+#[path = "runtime/opening.rs"]
+mod opening;
 #[path = "agent/order.rs"]
 mod order;
 #[path = "agent/permission.rs"]
 mod permission;
+#[path = "runtime/pressure.rs"]
+mod pressure;
 #[path = "runtime/projection.rs"]
 mod projection;
 #[path = "agent/reach.rs"]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+pub(super) use crate::text::beginning as head;
+
 /// The first `limit` bytes of a text, or a little less so that no character is split; what is cut is marked with the
 /// size of the whole.
 ///
@@ -12,15 +14,6 @@ pub(super) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     }
     let kept = head(text, limit);
     Cow::Owned(format!("{kept}\n… (cut: {} of {} bytes shown)", kept.len(), text.len()))
-}
-
-/// The longest beginning of a text that fits into `limit` bytes without splitting a character.
-pub(super) fn head(text: &str, limit: usize) -> &str {
-    let mut end = limit.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// The longest end of a text that fits into `limit` bytes without splitting a character.

@@ -46,8 +46,11 @@ impl Client {
 
     /// Asks the person to fill in a form. Never ask for a secret this way: send the person to an address instead.
     ///
+    /// Patterns are regular expressions without look-around, back references and Unicode classes; they are found
+    /// anywhere in a text unless they are anchored.
+    ///
     /// # Errors
-    /// [`ClientError::Unsupported`], what the client said, or [`ClientError::Misfit`] for values that do not fit the
+    /// [`ClientError::Unsupported`], [`ClientError::Pattern`], what the client said, or [`ClientError::Misfit`] for values that do not fit the
     /// schema. A person who declines is not an error.
     ///
     /// # Cancel safety
@@ -58,6 +61,7 @@ impl Client {
         schema: ElicitationSchema,
     ) -> Result<Filled, ClientError> {
         need(self.has_forms(), "elicitation.form")?;
+        form::readable(&schema).map_err(|field| ClientError::Pattern { field })?;
         let form = ElicitationFormMode::new(schema.clone(), ElicitationScope::from(self.id()));
         match self.elicit(CreateElicitationRequest::new(message, form)).await? {
             Some(ElicitationAction::Accept(accepted)) => {
@@ -104,7 +108,7 @@ impl Client {
     /// The notification is sent whole or not at all.
     pub async fn visited(&self, id: ElicitationId) -> Result<(), ClientError> {
         let done = CompleteElicitationNotification::new(id);
-        self.session.wire.handle.notify(&done).await.map_err(|_| ClientError::Ended)
+        self.session.wire.handle.notify(&done).await.map_err(ClientError::from)
     }
 
     /// `None` when the turn was cancelled meanwhile.

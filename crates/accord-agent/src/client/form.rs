@@ -6,8 +6,18 @@ use accord_protocol::v1::{
     ElicitationContentValue as Value, ElicitationPropertySchema as Property, ElicitationSchema, EnumOption,
     MultiSelectItems, MultiSelectPropertySchema, StringPropertySchema,
 };
+use regex_lite::Regex;
 
-/// The name of the first field that does not fit. Patterns and formats are the client's business: it told the person.
+/// The name of the first field whose pattern cannot be checked here: no values could be promised to match it.
+pub(super) fn readable(schema: &ElicitationSchema) -> Result<(), String> {
+    let unreadable = schema.properties.iter().flatten().find(|(_, property)| match property {
+        Property::String(text) => text.pattern.get().is_some_and(|pattern| Regex::new(pattern).is_err()),
+        _ => false,
+    });
+    unreadable.map_or(Ok(()), |(name, _)| Err(name.clone()))
+}
+
+/// The name of the first field that does not fit. Formats are the client's business: it told the person.
 pub(super) fn check(schema: &ElicitationSchema, values: &BTreeMap<String, Value>) -> Result<(), String> {
     let none = BTreeMap::new();
     let properties = schema.properties.as_ref().unwrap_or(&none);
@@ -47,8 +57,14 @@ fn string_fits(schema: &StringPropertySchema, text: &str) -> bool {
     };
     within(schema.min_length.get(), |length, least| length >= least)
         && within(schema.max_length.get(), |length, most| length <= most)
+        && schema.pattern.get().is_none_or(|pattern| matches(pattern, text))
         && schema.r#enum.get().is_none_or(|choices| choices.iter().any(|choice| choice == text))
         && schema.one_of.get().is_none_or(|choices| offers(choices, text))
+}
+
+/// A pattern is looked for anywhere in the text unless it is anchored, as JSON Schema has it.
+fn matches(pattern: &str, text: &str) -> bool {
+    Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }
 
 fn choices_fit(schema: &MultiSelectPropertySchema, chosen: &[String]) -> bool {
@@ -73,5 +89,49 @@ fn as_number(value: &Value) -> f64 {
         Value::Number(number) => *number,
         Value::Integer(number) => *number as f64,
         _ => f64::NAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use accord_protocol::v1::{ElicitationSchema, StringPropertySchema};
+
+    use super::{BTreeMap, Value, check, readable};
+
+    fn form(pattern: &str) -> ElicitationSchema {
+        let mut field = StringPropertySchema::new();
+        field.pattern = pattern.to_owned().into();
+        ElicitationSchema::new().properties(BTreeMap::from([("f".to_owned(), field.into())]))
+    }
+
+    // ACPX-ELIC-010
+    #[test]
+    fn a_pattern_is_found_anywhere_unless_it_is_anchored() {
+        for (pattern, fitting, other) in [
+            ("a+", "xaay", "xyz"),
+            ("^a+$", "aa", "xaa"),
+            ("^a", "ab", "ba"),
+            ("a$", "ba", "a\n"),
+            ("^$", "", " "),
+            ("^[a-z0-9._%+-]+@[a-z0-9.-]+\\.[a-z]{2,}$", "a.b@c.org", "a@c"),
+            // Characters are counted, not bytes.
+            ("^.{3}$", "é😀ß", "é😀"),
+            ("^[а-я]+$", "привет", "hello"),
+            ("^\\u00e9$", "é", "e"),
+            ("^\\d\\w\\/$", "1a/", "١a/"),
+        ] {
+            let form = form(pattern);
+            assert_eq!(readable(&form), Ok(()), "{pattern}");
+            let values = |text: &str| BTreeMap::from([("f".to_owned(), Value::String(text.to_owned()))]);
+            assert_eq!(check(&form, &values(fitting)), Ok(()), "{pattern} {fitting:?}");
+            assert_eq!(check(&form, &values(other)), Err("f".to_owned()), "{pattern} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_checked_is_told_before_anything_is_sent() {
+        for pattern in ["(", "[a", "*", "a{2,1}", "(?=a)", "(a)\\1", "\\p{L}+", "a{1000000}{1000000}"] {
+            assert_eq!(readable(&form(pattern)), Err("f".to_owned()), "{pattern}");
+        }
     }
 }

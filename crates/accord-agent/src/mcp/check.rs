@@ -1,6 +1,7 @@
 //! What can be wrong with a declaration before anything is started. No value of it is ever repeated in an error.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use accord_protocol::v1::{EnvVariable, HttpHeader, McpServer};
 
@@ -30,7 +31,8 @@ pub(crate) fn check(servers: &[McpServer]) -> Result<(), Error> {
         let at = format!("mcpServers[{number}]");
         let name = match server {
             McpServer::Stdio(stdio) => {
-                ensure(is_plain(&stdio.command), || format!("{at}.command"), "a program")?;
+                let fits = Path::new(&stdio.command).is_absolute() && is_plain(&stdio.command);
+                ensure(fits, || format!("{at}.command"), "the absolute path of a program")?;
                 for (arg, text) in stdio.args.iter().enumerate() {
                     ensure(!text.contains('\0'), || format!("{at}.args[{arg}]"), "text without NUL")?;
                 }
@@ -117,9 +119,11 @@ mod tests {
     fn a_bad_declaration_is_refused_by_its_field() {
         let good = [stdio("a").into(), stdio("b").into(), http("http://localhost:1/mcp").into()];
         assert!(check(&good).is_ok());
-        let mut command = stdio("a");
-        command.command = " ".into();
-        assert_eq!(refused(&[command.into()]), "mcpServers[0].command");
+        for relative in ["", " ", "npx", "./server", "../server", "bin/server", "/bin/a\0b"] {
+            let mut command = stdio("a");
+            command.command = relative.into();
+            assert_eq!(refused(&[command.into()]), "mcpServers[0].command", "{relative}");
+        }
         assert_eq!(refused(&[stdio("").into()]), "mcpServers[0].name");
         assert_eq!(refused(&[stdio("My Files").into(), stdio("my_files").into()]), "mcpServers[1].name");
         let mut env = stdio("a");

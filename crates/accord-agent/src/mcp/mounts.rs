@@ -16,7 +16,7 @@ use super::check::normalised;
 use super::outcome::{CallError, CallOutcome};
 use super::peer::{Client, Listed, Running};
 use super::stdio::Process;
-use super::{McpPolicy, McpSettings, http};
+use super::{McpPolicy, McpSettings, http, reason};
 use crate::handler::Error;
 
 /// The servers mounted in a session. Clones are the same servers.
@@ -64,6 +64,7 @@ impl fmt::Debug for Server {
 /// Why a server is not there.
 struct Failed {
     reason: String,
+    program: Option<String>,
     stderr: String,
 }
 
@@ -189,13 +190,17 @@ impl Held {
 
 impl Failed {
     fn new(reason: impl fmt::Display) -> Self {
-        Self { reason: reason.to_string(), stderr: String::new() }
+        Self { reason: reason.to_string(), program: None, stderr: String::new() }
     }
 
     fn error(self, number: usize, name: &str) -> Error {
-        Error::internal(format!("the MCP server {name} did not start: {}", self.reason)).with_data(
-            serde_json::json!({ "path": format!("mcpServers[{number}]"), "server": name, "stderr": self.stderr }),
-        )
+        let data = serde_json::json!({
+            "path": format!("mcpServers[{number}]"),
+            "server": name,
+            "program": self.program,
+            "stderr": self.stderr,
+        });
+        Error::internal(format!("the MCP server {name} did not start: {}", self.reason)).with_data(data)
     }
 
     fn notice(self, name: &str) -> Notice {
@@ -222,13 +227,18 @@ async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<S
     let limit = settings.start_limit;
     let (name, running, process) = match server {
         McpServer::Stdio(declared) => {
-            let (process, output, input) = Process::start(&declared, cwd).map_err(Failed::new)?;
+            let program = Some(declared.command.clone());
+            let (process, output, input) = Process::start(&declared, cwd).map_err(|error| Failed {
+                program: program.clone(),
+                ..Failed::new(format!("its program cannot be run: {error}"))
+            })?;
             match within(limit, connect(client, (output, input))).await {
                 Ok(running) => (declared.name, running, Some(process)),
                 Err(reason) => {
-                    let stderr = process.last_words();
-                    process.end(settings.grace).await;
-                    return Err(Failed { reason, stderr });
+                    let (exited, stderr) = process.end(settings.grace).await;
+                    let reason =
+                        exited.map_or(reason.clone(), |how| format!("{reason}; {}", reason::exit(how)));
+                    return Err(Failed { reason, program, stderr });
                 }
             }
         }
@@ -254,11 +264,13 @@ where
 {
     let listed = client.listed.clone();
     // Boxed, because it is large and waits inside every session that opens.
-    let running = Box::pin(rmcp::serve_client(client, transport)).await.map_err(|error| error.to_string())?;
+    let running = Box::pin(rmcp::serve_client(client, transport)).await;
+    let running = running.map_err(|error| reason::not_ready(&error))?;
     // A server without tools may have resources or prompts.
     let has_tools = running.peer().peer_info().is_some_and(|info| info.capabilities.tools.is_some());
     if has_tools {
-        listed.set(Box::pin(running.peer().list_all_tools()).await.map_err(|error| error.to_string())?);
+        let tools = Box::pin(running.peer().list_all_tools()).await;
+        listed.set(tools.map_err(|error| reason::not_listed(&error))?);
     }
     Ok(running)
 }

@@ -1,7 +1,7 @@
 //! A server as a child process: started with exactly what was declared, its stderr kept, ended with all it started.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, io};
@@ -10,6 +10,7 @@ use accord_protocol::v1::McpServerStdio;
 use accord_transport::Group;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// What a server inherits of this process's environment: enough to find its way, nothing that may be secret.
@@ -72,38 +73,39 @@ impl Process {
         Ok((Self { child, group, stderr }, stdout, stdin))
     }
 
-    /// The last it said on stderr, without the values of its environment.
-    pub(super) fn last_words(&self) -> String {
-        self.stderr.last_words()
-    }
-
-    /// Ends the server: its stdin is closed already; then it is asked, then killed, with everything it started.
-    pub(super) async fn end(mut self, grace: Duration) {
-        if timeout(grace, self.child.wait()).await.is_err() {
+    /// Ends the server: its stdin is closed already; then it is asked, then killed, with everything it started. Says how
+    /// it ended, if it did so by itself, and the last it said on stderr, without the values of its environment.
+    pub(super) async fn end(mut self, grace: Duration) -> (Option<ExitStatus>, String) {
+        let exited = timeout(grace, self.child.wait()).await.ok().and_then(Result::ok);
+        if exited.is_none() {
             self.group.terminate();
             drop(timeout(grace, self.child.wait()).await);
         }
         // What it started may still be there although it is gone.
         self.group.kill();
         drop(self.child.wait().await);
+        (exited, self.stderr.last_words(grace).await)
     }
 }
 
 /// A server's stderr: always drained, since a full pipe would stop the server.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Stderr {
     kept: Arc<Mutex<Vec<u8>>>,
-    secrets: Arc<[String]>,
+    draining: JoinHandle<()>,
+    secrets: Vec<String>,
 }
 
 impl Stderr {
-    fn keep(stderr: impl AsyncRead + Unpin + Send + 'static, secrets: Arc<[String]>) -> Self {
+    fn keep(stderr: impl AsyncRead + Unpin + Send + 'static, secrets: Vec<String>) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        tokio::spawn(drain(stderr, Arc::clone(&kept)));
-        Self { kept, secrets }
+        let draining = tokio::spawn(drain(stderr, Arc::clone(&kept)));
+        Self { kept, draining, secrets }
     }
 
-    fn last_words(&self) -> String {
+    /// Of a process that is gone; somebody else may hold its stderr open still.
+    async fn last_words(self, patience: Duration) -> String {
+        drop(timeout(patience, self.draining).await);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&kept).trim().to_owned();
         self.secrets.iter().fold(words, |words, secret| words.replace(secret, "<hidden>"))

@@ -125,8 +125,9 @@ impl<A: Agent> Serving<A> {
             let opened = handler(serving.clone(), session.clone()).await;
             match opened {
                 Ok(response) => {
+                    // Nothing is waited for here: the session is in the table and its request answered, or neither.
                     if let Some(before) = serving.wire.table.put(Arc::clone(&session.entry)) {
-                        before.end().await;
+                        before.cut();
                     }
                     Ok((session, response))
                 }

@@ -46,8 +46,8 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Runs a turn. There is never more than one in a session.
     ///
-    /// After a cancel the answer is [`StopReason::Cancelled`], whatever this returns; it should return soon. An error
-    /// goes to the client as it is.
+    /// After a cancel the answer is [`StopReason::Cancelled`], whatever this returns; it should return soon, because a
+    /// client's next prompt is refused until then. An error goes to the client as it is.
     fn turn(
         &self,
         session: &Self::Session,

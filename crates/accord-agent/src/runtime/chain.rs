@@ -1,19 +1,24 @@
 //! The one ordered chain of a session: what happens is stored, then sent, in the order in which it was handed over.
 
+mod outbox;
+mod room;
+
 use std::mem;
 use std::sync::Arc;
 
-use accord_protocol::v1::SessionUpdate;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SetOnce, mpsc, oneshot};
+use accord_protocol::v1::{ContentBlock, SessionUpdate};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+pub(super) use self::room::Room;
+
+use self::outbox::Outbox;
+use self::room::Rooms;
 use crate::handler::Error;
 use crate::session::Session;
 use crate::store::{Lease, Record, StoreError};
 use crate::turn::Turn;
 
-/// How many bytes may wait before whoever hands over waits too.
-const ROOM: usize = 1 << 20;
 /// Records are stored together up to about this many bytes.
 const BATCH: usize = 256 << 10;
 
@@ -21,8 +26,7 @@ const BATCH: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Chain {
     links: mpsc::UnboundedSender<Link>,
-    room: Arc<Semaphore>,
-    session: Arc<SetOnce<Session>>,
+    rooms: Rooms,
     worker: std::sync::Mutex<Option<JoinHandle<Option<Lease>>>>,
 }
 
@@ -34,7 +38,7 @@ pub(super) struct Link {
     /// Whose update it is: nothing of a turn is sent after its answer.
     turn: Option<Turn>,
     told: Option<oneshot::Sender<Result<(), Broken>>>,
-    permit: Option<OwnedSemaphorePermit>,
+    room: Room,
     /// Asks for the header to be written although nothing else is.
     header: bool,
     last: bool,
@@ -66,10 +70,18 @@ impl Link {
         self
     }
 
-    fn bytes(&self) -> usize {
-        let stored: usize = self.records.iter().map(weight).sum();
-        // What is sent is about as long as what is stored of it; a piece of a message is stored later.
-        stored + self.send.as_ref().map_or(0, piece) + size_of::<Self>()
+    /// About how much it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.stored() + self.sent() + size_of::<Self>()
+    }
+
+    /// About how much of it is sent.
+    pub(super) fn sent(&self) -> usize {
+        self.send.as_ref().map_or(0, |update| piece(update).max(self.stored()) + size_of::<Self>())
+    }
+
+    fn stored(&self) -> usize {
+        self.records.iter().map(weight).sum()
     }
 }
 
@@ -77,35 +89,57 @@ impl Chain {
     /// A chain over a claimed session, or over none when nothing is stored.
     pub(super) fn start(lease: Option<Lease>) -> Self {
         let (links, queue) = mpsc::unbounded_channel();
-        let session = Arc::new(SetOnce::new());
-        let worker = tokio::spawn(work(queue, lease, Arc::clone(&session)));
-        Self { links, room: Arc::new(Semaphore::new(ROOM)), session, worker: Some(worker).into() }
+        let rooms = Rooms::default();
+        let worker = tokio::spawn(work(queue, lease, Outbox::new(rooms.session())));
+        Self { links, rooms, worker: Some(worker).into() }
     }
 
-    /// From here on there is somebody to send to. What was handed over before has waited.
+    /// From here on there is somebody to send to. What was handed over before has been kept.
     pub(super) fn connect(&self, session: &Session) {
-        // Whoever comes first is the same session as whoever comes second.
-        drop(self.session.set(session.clone()));
+        self.rooms.connect(session);
     }
 
-    /// Hands something over; returns at once while there is room.
-    pub(super) async fn push(&self, mut link: Link) {
-        let wanted = u32::try_from(link.bytes().min(ROOM)).unwrap_or(u32::MAX);
-        // The semaphore is never closed, nor is the queue while this is there.
-        link.permit = Arc::clone(&self.room).acquire_many_owned(wanted).await.ok();
+    /// The backend has opened the session: what it says from here on waits for the client, and does not fail.
+    pub(super) fn opened(&self) {
+        self.rooms.opened();
+    }
+
+    /// Waits until so much can be handed over, and so much of it sent. After that, [`put`](Self::put) waits for nothing.
+    ///
+    /// # Errors
+    /// A session that is still being opened has said too much already.
+    pub(super) async fn reserve(&self, bytes: usize, sent: usize) -> Result<Room, Error> {
+        self.rooms.reserve(bytes, sent).await
+    }
+
+    /// Hands something over, in the room that was reserved for it.
+    pub(super) fn put(&self, room: Room, mut link: Link) {
+        link.room = room;
+        // The queue is there while this is, unless the chain has ended: then what comes is dropped.
         drop(self.links.send(link));
     }
 
-    /// Hands something over and waits until it is stored and sent, and everything before it.
+    /// Hands something over; returns at once while there is room.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub(super) async fn push(&self, link: Link) -> Result<(), Error> {
+        let room = self.reserve(link.bytes(), link.sent()).await?;
+        self.put(room, link);
+        Ok(())
+    }
+
+    /// Hands something over that is not sent, and waits until it is stored, and everything before it sent.
     pub(super) async fn commit(&self, mut link: Link) -> Result<(), Broken> {
         let (told, done) = oneshot::channel();
         link.told = Some(told);
-        self.push(link).await;
+        let room = self.rooms.inside(link.bytes()).await;
+        self.put(room, link);
         // The worker answers every link, also when it is broken; it is gone only with the runtime.
         done.await.unwrap_or_else(|_| Err(Broken(Arc::new(StoreError::Stopped))))
     }
 
-    /// Waits until everything before is stored and sent.
+    /// Waits until everything before is stored, and sent if there is somebody to send to.
     pub(super) async fn drain(&self) -> Result<(), Broken> {
         self.commit(Link::default()).await
     }
@@ -130,12 +164,21 @@ impl Chain {
 async fn work(
     mut queue: mpsc::UnboundedReceiver<Link>,
     lease: Option<Lease>,
-    session: Arc<SetOnce<Session>>,
+    mut outbox: Outbox,
 ) -> Option<Lease> {
     let mut broken: Option<Broken> = None;
-    while let Some(first) = queue.recv().await {
+    loop {
+        let first = tokio::select! {
+            biased;
+            () = outbox.connected() => {
+                outbox.empty().await;
+                continue;
+            }
+            first = queue.recv() => first,
+        };
+        let Some(first) = first else { break };
+        let mut bytes = first.bytes();
         let mut links = vec![first];
-        let mut bytes = links[0].bytes();
         while bytes < BATCH
             && !links.last().is_some_and(|link| link.last)
             && let Ok(link) = queue.try_recv()
@@ -155,16 +198,11 @@ async fn work(
         }
         for link in links {
             if let (Some(update), None) = (link.send, &broken) {
-                // A client that is gone, or a session that is closed, gets nothing more; the store still gets all.
-                drop(match link.turn {
-                    Some(turn) => turn.update(update).await,
-                    None => session.wait().await.update(update).await,
-                });
+                outbox.send(update, link.turn, link.room).await;
             }
             if let Some(told) = link.told {
                 drop(told.send(broken.clone().map_or(Ok(()), Err)));
             }
-            drop(link.permit);
         }
         if last {
             break;
@@ -175,13 +213,14 @@ async fn work(
 
 fn weight(record: &Record) -> usize {
     match record {
-        Record::Update(raw) | Record::Config(raw) | Record::Backend(raw) => raw.get().len(),
+        Record::Update(raw) | Record::Config(raw) | Record::Backend(raw) | Record::Grant(raw) => {
+            raw.get().len()
+        }
         Record::TurnEnd(_) => 64,
     }
 }
 
 fn piece(update: &SessionUpdate) -> usize {
-    use accord_protocol::v1::ContentBlock;
     match update {
         SessionUpdate::AgentMessageChunk(chunk)
         | SessionUpdate::AgentThoughtChunk(chunk)

@@ -43,8 +43,7 @@ impl Child {
     /// The update is handed over whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), Error> {
         let record = Record::Update(raw(&update.into())?);
-        self.inner.chain.push(Link::store([record])).await;
-        Ok(())
+        self.inner.chain.push(Link::store([record])).await
     }
 
     /// Remembers something of the backend's own in it.
@@ -56,8 +55,7 @@ impl Child {
     /// The record is handed over whole or not at all.
     pub async fn record(&self, value: &(impl Serialize + Sync)) -> Result<(), Error> {
         let record = Record::Backend(raw(value)?);
-        self.inner.chain.push(Link::store([record])).await;
-        Ok(())
+        self.inner.chain.push(Link::store([record])).await
     }
 
     /// A turn of it has ended; everything before is on the disk afterwards.

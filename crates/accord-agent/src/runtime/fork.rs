@@ -5,7 +5,7 @@ use accord_protocol::v1::SessionId;
 
 use super::backend::{Backend, History, Origin};
 use super::opening::{Surroundings, state};
-use super::owner::{Past, Start, lock};
+use super::owner::{Start, as_text, lock};
 use super::tools::Tools;
 use super::{Runtime, now, restore, store_error};
 use crate::handler::{Error, Forking};
@@ -29,27 +29,45 @@ impl<B: Backend> Forking for Runtime<B> {
         let (cwd, text) = around.physical()?;
         let (tools, notices) = Tools::mount(around.servers, &cwd, shared.mounting).await?;
         let id = SessionId::from(uuid::Uuid::now_v7().to_string());
-        let lease = store.create(Header::new(id.clone(), text, now())).await.map_err(store_error)?;
+        let header = Header::new(id.clone(), text, now()).directories(as_text(&around.directories));
+        let lease = store.create(header).await.map_err(store_error)?;
         let catalogue = lock(&shared.parts.catalogue).clone();
-        let past = match copy(store, &source, &lease).await {
-            Ok(()) => restore::past(store, &lease, &catalogue).await,
-            Err(error) => Err(error),
-        };
-        let past: Past = match past {
-            Ok(past) => past,
-            Err(error) => {
-                // The failure that counts is the first one.
-                drop(lease.delete().await);
-                return Err(error);
-            }
-        };
+        let copied = Copied(Some(lease));
+        copy(store, &source, copied.lease()).await?;
+        let (past, _) = restore::past(store, copied.lease(), &catalogue).await?;
+        let lease = copied.keep();
         let history = History::new(Some(store.clone()), source.clone());
-        let start = Start { id: id.clone(), cwd, lease: Some(lease), past, tools, notices };
-        let opened = shared.compose(start, around.directories, Origin::Fork(source), history).await?;
+        let directories = around.directories;
+        let start = Start { id: id.clone(), cwd, directories, lease, past, tools, notices };
+        let opened = shared.compose(start, Origin::Fork(source), history).await?;
         opened.core().chain.materialise().await?;
         let (modes, options) = state(opened.core());
         opened.keep();
         Ok(ForkSessionResponse::new(id).modes(modes).config_options(options))
+    }
+}
+
+/// A copy that is being made; unless it is kept it is removed.
+struct Copied(Option<Lease>);
+
+impl Copied {
+    fn lease(&self) -> &Lease {
+        self.0.as_ref().expect("it is there until it is kept or dropped")
+    }
+
+    fn keep(mut self) -> Option<Lease> {
+        self.0.take()
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        if let (Some(lease), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(async move {
+                // The failure that counts is the one that led here.
+                drop(lease.delete().await);
+            });
+        }
     }
 }
 
@@ -61,6 +79,8 @@ async fn copy(store: &Store, source: &SessionId, lease: &Lease) -> Result<(), Er
         let slice = store.read(source.clone(), from, PIECE).await.map_err(store_error)?;
         for record in slice.records {
             let finished = match &record {
+                // A decision holds in the session it was made in.
+                Record::Grant(_) => continue,
                 Record::TurnEnd(_) => true,
                 // What was chosen holds for the fork too, also if it was chosen while the turn ran.
                 Record::Config(_) => {

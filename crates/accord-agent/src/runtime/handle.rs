@@ -43,13 +43,16 @@ impl SessionHandle {
 
     /// Something happened outside a turn: it is stored and sent, as the projection shows it.
     ///
+    /// What is sent before the client knows the session, from [`Backend::open`](super::Backend::open) on, follows the answer
+    /// in which it learns of it.
+    ///
     /// # Errors
-    /// The update does not serialise.
+    /// The update does not serialise; or about 1 MiB was sent already by a backend that still opens the session.
     ///
     /// # Cancel safety
     /// The update is handed over whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), Error> {
-        self.core.happen(update.into(), None).await
+        self.core.happen(update.into()).await
     }
 
     /// Gives the session a title.

@@ -44,6 +44,8 @@ impl<B: Backend> Listing for Runtime<B> {
 impl<B: Backend> Shared<B> {
     fn entry(&self, entry: Listed) -> SessionInfo {
         let mut info = SessionInfo::new(entry.header.id, Path::new(&entry.header.cwd));
+        let directories = entry.directories.into_iter().map(Into::into).collect::<Vec<_>>();
+        info.additional_directories = Some(directories).filter(|directories| !directories.is_empty());
         info.updated_at = iso_8601(entry.updated.unwrap_or(entry.header.created)).into();
         if self.parts.projection.shows_titles() {
             info.title = entry.title.into();

@@ -15,10 +15,10 @@ use super::backend::{Backend, History, Opening, Origin};
 use super::builder::Active;
 use super::choice::Choice;
 use super::handle::SessionHandle;
-use super::owner::{Core, Owner, Past, Start, lock};
+use super::owner::{Core, Owner, Past, Start, as_text, lock};
 use super::tools::Tools;
 use super::{Runtime, Shared, now, restore, store_error};
-use crate::handler::{Error, Loading, Resuming, Reviving};
+use crate::handler::{Error, Loading, Resuming};
 use crate::session::Session;
 use crate::store::{Header, Store, StoreError};
 
@@ -49,10 +49,10 @@ impl<B: Backend> Loading for Runtime<B> {
     ) -> Result<LoadSessionResponse, Error> {
         let directories = request.additional_directories.unwrap_or_default();
         let around = Surroundings { cwd: request.cwd, directories, servers: request.mcp_servers };
-        let opened = self.shared.reopen(request.session_id, around).await?;
-        opened.core().connect(&session);
+        let (opened, records) = self.shared.reopen(request.session_id, around).await?;
+        // What the backend says while it opens the session comes behind the answer, as with a new one.
         if let Some(store) = &self.shared.parts.store {
-            restore::replay(store, &session, self.shared.parts.projection).await?;
+            restore::replay(store, &session, records, self.shared.parts.projection).await?;
         }
         let (modes, options) = state(opened.core());
         opened.keep();
@@ -65,20 +65,10 @@ impl<B: Backend> Resuming for Runtime<B> {
         let directories = request.additional_directories.unwrap_or_default();
         let servers = request.mcp_servers.unwrap_or_default();
         let around = Surroundings { cwd: request.cwd, directories, servers };
-        let opened = self.shared.reopen(request.session_id, around).await?;
+        let (opened, _) = self.shared.reopen(request.session_id, around).await?;
         let (modes, options) = state(opened.core());
         opened.keep();
         Ok(ResumeSessionResponse::new().modes(modes).config_options(options))
-    }
-}
-
-impl<B: Backend> Reviving for Runtime<B> {
-    async fn revive(&self, session: SessionId) -> Result<(), Error> {
-        let store = self.shared.parts.store.as_ref().ok_or_else(|| crate::router::unknown(&session))?;
-        let header = store.header(session.clone()).await.map_err(store_error)?;
-        let around = Surroundings { cwd: header.cwd.into(), directories: Vec::new(), servers: Vec::new() };
-        self.shared.reopen(session, around).await?.keep();
-        Ok(())
     }
 }
 
@@ -126,15 +116,16 @@ impl<B: Backend> Shared<B> {
         let id = SessionId::from(uuid::Uuid::now_v7().to_string());
         let lease = match &self.parts.store {
             Some(store) => {
-                let header = Header::new(id.clone(), text, now());
+                let header = Header::new(id.clone(), text, now()).directories(as_text(&around.directories));
                 Some(store.create(header).await.map_err(store_error)?)
             }
             None => None,
         };
         let past = Past { choice: Choice::initial(&lock(&self.parts.catalogue)), ..Past::default() };
         let history = History::new(None, id.clone());
-        let start = Start { id: id.clone(), cwd, lease, past, tools, notices };
-        let opened = self.compose(start, around.directories, Origin::New, history).await?;
+        let directories = around.directories;
+        let start = Start { id: id.clone(), cwd, directories, lease, past, tools, notices };
+        let opened = self.compose(start, Origin::New, history).await?;
         // Only what can be opened is stored; and what the client is told of is stored.
         if self.parts.store.is_some() {
             opened.core().chain.materialise().await?;
@@ -144,8 +135,13 @@ impl<B: Backend> Shared<B> {
         Ok(NewSessionResponse::new(id).modes(modes).config_options(options))
     }
 
-    /// Opens a stored session. The mounts come before the claim: a server that does not start leaves all as it was.
-    async fn reopen(self: &Arc<Self>, id: SessionId, around: Surroundings) -> Result<Opened<B>, Error> {
+    /// Opens a stored session, and says how many records it had. The mounts come before the claim: a server that does
+    /// not start leaves all as it was.
+    async fn reopen(
+        self: &Arc<Self>,
+        id: SessionId,
+        around: Surroundings,
+    ) -> Result<(Opened<B>, usize), Error> {
         let store = self.parts.store.as_ref().ok_or_else(|| Error::method_not_found("session/resume"))?;
         let header = store.header(id.clone()).await.map_err(store_error)?;
         if header.parent.is_some() {
@@ -160,10 +156,11 @@ impl<B: Backend> Shared<B> {
         self.give_up_own(&id).await?;
         let lease = store.open(id.clone()).await.map_err(store_error)?;
         let catalogue = Arc::clone(&lock(&self.parts.catalogue));
-        let past = restore::past(store, &lease, &catalogue).await?;
+        let (past, records) = restore::past(store, &lease, &catalogue).await?;
         let history = History::new(Some(Store::clone(store)), id.clone());
-        let start = Start { id, cwd, lease: Some(lease), past, tools, notices };
-        self.compose(start, around.directories, Origin::Stored, history).await
+        let directories = around.directories;
+        let start = Start { id, cwd, directories, lease: Some(lease), past, tools, notices };
+        Ok((self.compose(start, Origin::Stored, history).await?, records))
     }
 
     /// A session that this connection has open may be opened anew, where that is allowed.
@@ -185,28 +182,66 @@ impl<B: Backend> Shared<B> {
     pub(super) async fn compose(
         self: &Arc<Self>,
         start: Start,
-        directories: Vec<PathBuf>,
         origin: Origin,
         history: History,
     ) -> Result<Opened<B>, Error> {
         let new = origin != Origin::Stored;
-        let (cwd, choice) = (start.cwd.clone(), start.past.choice.clone());
+        let (cwd, directories, choice) =
+            (start.cwd.clone(), start.directories.clone(), start.past.choice.clone());
         let core = Arc::new(Core::new(start, &self.parts));
+        let draft = Draft { core: Some(Arc::clone(&core)), new };
         let session = SessionHandle { core: Arc::clone(&core) };
         let opening = Opening { session, cwd, directories, origin, choice, history };
         match self.backend.open(opening).await {
             Ok(backend) => {
+                draft.keep();
+                core.chain.opened();
                 let owner = Some(Arc::new(Owner::new(core, backend)));
                 Ok(Opened { shared: Arc::clone(self), owner, new })
             }
             Err(error) => {
-                // The claim goes with the chain; of a new session nothing was written.
-                drop(core.chain.end().await);
-                core.tools.release().await;
+                draft.discard().await;
                 Err(error)
             }
         }
     }
+}
+
+/// A session whose backend still opens it. Unless it is kept nothing is left of it, or, if it was stored before, of this
+/// attempt.
+struct Draft {
+    core: Option<Arc<Core>>,
+    new: bool,
+}
+
+impl Draft {
+    fn keep(mut self) {
+        self.core = None;
+    }
+
+    async fn discard(mut self) {
+        if let Some(core) = self.core.take() {
+            discard(core, self.new).await;
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let (Some(core), Ok(runtime)) = (self.core.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(discard(core, self.new));
+        }
+    }
+}
+
+/// The failure that counts is the one that led here.
+async fn discard(core: Arc<Core>, new: bool) {
+    drop(core.children.close().await);
+    match core.chain.end().await {
+        (Some(lease), _) if new => drop(lease.delete().await),
+        (lease, _) => drop(lease),
+    }
+    core.tools.release().await;
 }
 
 pub(super) fn state(core: &Core) -> (Maybe<SessionModeState>, Maybe<Vec<SessionConfigOption>>) {

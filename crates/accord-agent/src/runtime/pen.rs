@@ -1,6 +1,10 @@
 //! The message that is being written: pieces become one message, with one id, live and in a replay.
 
+use std::{iter, mem};
+
 use accord_protocol::v1::{ContentBlock, ContentChunk, MessageId, SessionUpdate};
+
+use crate::text::beginning;
 
 /// A longer message is stored in several parts of the same id, so that memory stays bounded.
 const LONGEST: usize = 256 << 10;
@@ -42,6 +46,11 @@ impl Pen {
         (whole, piece)
     }
 
+    /// How many bytes are not stored yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.text.len()
+    }
+
     /// Ends the message and returns what was not stored of it.
     pub(super) fn lift(&mut self) -> Option<SessionUpdate> {
         let whole = self.rest();
@@ -51,8 +60,22 @@ impl Pen {
 
     fn rest(&mut self) -> Option<SessionUpdate> {
         let (kind, id) = self.open.as_ref()?;
-        (!self.text.is_empty()).then(|| chunk(*kind, std::mem::take(&mut self.text), id.clone()))
+        (!self.text.is_empty()).then(|| chunk(*kind, mem::take(&mut self.text), id.clone()))
     }
+}
+
+/// A text in parts that fit into a line, whatever becomes of them in JSON. An empty text is one part.
+pub(super) fn parts(mut text: &str) -> impl Iterator<Item = &str> {
+    let mut first = true;
+    iter::from_fn(move || {
+        if text.is_empty() && !mem::take(&mut first) {
+            return None;
+        }
+        first = false;
+        let (part, rest) = text.split_at(beginning(text, LONGEST).len());
+        text = rest;
+        Some(part)
+    })
 }
 
 fn chunk(kind: Kind, text: String, id: MessageId) -> SessionUpdate {

@@ -9,7 +9,7 @@ use super::choice::Choice;
 use super::owner::{Past, raw};
 use super::projection::Projection;
 use super::store_error;
-use super::turn::Turn;
+use crate::client::ClientError;
 use crate::handler::Error;
 use crate::session::Session;
 use crate::store::{Lease, Position, Record, Store, TurnEnd};
@@ -17,17 +17,25 @@ use crate::store::{Lease, Position, Record, Store, TurnEnd};
 /// Bytes of history in memory at a time.
 const PIECE: usize = 256 << 10;
 
-/// Reads a session from its beginning and, if its last turn was interrupted, ends that turn.
+/// Reads a session from its beginning and, if its last turn was interrupted, ends that turn. Says how many records there
+/// are after that.
 ///
 /// # Errors
 /// The store could not be read or written.
-pub(super) async fn past(store: &Store, lease: &Lease, catalogue: &Catalogue) -> Result<Past, Error> {
+pub(super) async fn past(
+    store: &Store,
+    lease: &Lease,
+    catalogue: &Catalogue,
+) -> Result<(Past, usize), Error> {
+    let mut count = 0;
     let mut past = Past { choice: Choice::initial(catalogue), ..Past::default() };
     let mut running = false;
+    let mut directories = None;
     let mut open = BTreeSet::new();
     let mut next = Some(Position::START);
     while let Some(from) = next {
         let slice = store.read(lease.header().id.clone(), from, PIECE).await.map_err(store_error)?;
+        count += slice.records.len();
         for record in &slice.records {
             match record {
                 Record::Update(update) => {
@@ -36,7 +44,8 @@ pub(super) async fn past(store: &Store, lease: &Lease, catalogue: &Catalogue) ->
                     running = true;
                     note(&update, &mut past, &mut open);
                 }
-                Record::TurnEnd(_) => {
+                Record::TurnEnd(end) => {
+                    directories.clone_from(&end.directories);
                     running = false;
                     open.clear();
                 }
@@ -45,6 +54,7 @@ pub(super) async fn past(store: &Store, lease: &Lease, catalogue: &Catalogue) ->
                         past.choice = choice;
                     }
                 }
+                Record::Grant(grant) => past.grants.extend(serde_json::from_str(grant.get())),
                 Record::Backend(_) => {}
             }
         }
@@ -56,11 +66,13 @@ pub(super) async fn past(store: &Store, lease: &Lease, catalogue: &Catalogue) ->
             let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
             records.push(Record::Update(raw(&SessionUpdate::from(failed))?));
         }
-        let end = TurnEnd::new("interrupted", super::now()).title(past.title.clone());
+        let end =
+            TurnEnd::new("interrupted", super::now()).title(past.title.clone()).directories(directories);
         records.push(Record::TurnEnd(end));
+        count += records.len();
         lease.append(records).await.map_err(store_error)?;
     }
-    Ok(past)
+    Ok((past, count))
 }
 
 fn note(update: &SessionUpdate, past: &mut Past, open: &mut BTreeSet<ToolCallId>) {
@@ -88,50 +100,36 @@ fn note(update: &SessionUpdate, past: &mut Past, open: &mut BTreeSet<ToolCallId>
     }
 }
 
-/// Sends everything that happened, through the projection that sends it live.
+/// Sends what happened up to the record of this number, through the projection that sends it live.
 ///
 /// # Errors
 /// The store could not be read, or the client is gone.
-pub(super) async fn replay(store: &Store, session: &Session, projection: Projection) -> Result<(), Error> {
+pub(super) async fn replay(
+    store: &Store,
+    session: &Session,
+    records: usize,
+    projection: Projection,
+) -> Result<(), Error> {
+    let mut left = records;
     let mut next = Some(Position::START);
     while let Some(from) = next {
         let slice = store.read(session.id().clone(), from, PIECE).await.map_err(store_error)?;
         for record in slice.records {
+            let Some(fewer) = left.checked_sub(1) else { return Ok(()) };
+            left = fewer;
             let Record::Update(update) = record else { continue };
             let Ok(update) = serde_json::from_str::<SessionUpdate>(update.get()) else { continue };
             if let Some(update) = projection.project(update) {
-                session.update(update).await?;
+                match session.update(update).await {
+                    // It did not reach its client in its time either.
+                    Err(error @ ClientError::TooLarge { .. }) => {
+                        tracing::warn!(session = %session.id(), %error, "an update was left out of a replay");
+                    }
+                    sent => sent?,
+                }
             }
         }
         next = slice.next;
     }
     Ok(())
-}
-
-/// Sees to it that a turn gets its end, also when its backend had to be dropped.
-pub(super) struct EndOfTurn(Option<Turn>);
-
-impl EndOfTurn {
-    pub(super) fn new(turn: Turn) -> Self {
-        Self(Some(turn))
-    }
-
-    pub(super) async fn reached(mut self, stop: &str) -> Result<(), Error> {
-        match self.0.take() {
-            Some(turn) => turn.end(stop).await,
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for EndOfTurn {
-    fn drop(&mut self) {
-        if let (Some(turn), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(async move {
-                if let Err(error) = turn.end("cancelled").await {
-                    tracing::warn!(%error, "an abandoned turn was not ended cleanly");
-                }
-            });
-        }
-    }
 }

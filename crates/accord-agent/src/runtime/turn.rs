@@ -8,12 +8,13 @@ use accord_protocol::v1::{
     ContentBlock, ContentChunk, MessageId, SessionId, SessionUpdate, ToolCallStatus, ToolCallUpdate,
 };
 use serde::Serialize;
+use tokio::task::JoinHandle;
 
-use super::chain::Link;
+use super::chain::{Link, Room};
 use super::choice::Choice;
 use super::handle::SessionHandle;
 use super::owner::{Core, raw};
-use super::pen::{Kind, Pen};
+use super::pen::{self, Kind, Pen};
 use super::projection::Projection;
 use crate::client::{Client, ClientError};
 use crate::fence::Fence;
@@ -118,8 +119,7 @@ impl Turn {
     /// The message is ended or not.
     pub async fn end_message(&self) -> Result<(), Error> {
         let _inside = self.inner.fence.enter().ok_or_else(over)?;
-        let mut pen = self.inner.pen.lock().await;
-        self.whole(pen.lift()).await
+        self.lift().await
     }
 
     /// Anything else that happens; it is stored and sent, as the projection shows it, after a cancel too.
@@ -141,9 +141,16 @@ impl Turn {
             }
             update => {
                 let _inside = self.inner.fence.enter().ok_or_else(over)?;
-                let mut pen = self.inner.pen.lock().await;
-                self.whole(pen.lift()).await?;
-                self.inner.core.happen(update, Some(&self.inner.wire)).await
+                let Inner { wire, core, pen, .. } = &*self.inner;
+                let happening = core.happening(update)?.in_turn(wire);
+                wire.takes(happening.sent())?;
+                let mut pen = pen.lock().await;
+                let room = self.room(&pen, happening.bytes()).await?;
+                if let Some(message) = pen.lift() {
+                    core.chain.put(Room::default(), self.whole(message)?);
+                }
+                core.take(room, happening);
+                Ok(())
             }
         }
     }
@@ -162,7 +169,14 @@ impl Turn {
             self.update(announcement(question.update())).await?;
             self.drain().await?;
         }
-        Ok(self.inner.wire.ask(question).await?)
+        let Inner { wire, core, .. } = &*self.inner;
+        let grant = question.grant();
+        let decision = wire.ask(question).await?;
+        // What holds for good holds after a restart too.
+        if let Some(grant) = grant.and_then(|grant| grant.of(&decision)) {
+            core.remember(&grant).await?;
+        }
+        Ok(decision)
     }
 
     /// Remembers something of the backend's own. It is on the disk when the turn has ended, however it ends.
@@ -175,8 +189,7 @@ impl Turn {
     pub async fn record(&self, value: &(impl Serialize + Sync)) -> Result<(), Error> {
         let record = Record::Backend(raw(value)?);
         let _inside = self.inner.fence.enter().ok_or_else(over)?;
-        self.inner.core.chain.push(Link::store([record])).await;
-        Ok(())
+        self.inner.core.chain.push(Link::store([record])).await
     }
 
     /// The tools of the session's MCP servers.
@@ -234,17 +247,26 @@ impl Turn {
         Ok(self.inner.wire.or_cancelled(future).await?)
     }
 
+    /// Does something before the turn is answered, also if its handler is dropped.
+    pub(super) fn at_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.inner.wire.at_the_end(work)
+    }
+
     /// Ends the turn: what is open ends, what happened is stored, and then the client has been told everything.
     pub(super) async fn end(&self, stop: &str) -> Result<(), Error> {
-        let Inner { wire, core, pen, fence, .. } = &*self.inner;
+        let Inner { wire, core, fence, .. } = &*self.inner;
         fence.close().await;
-        self.whole(pen.lock().await.lift()).await?;
+        self.lift().await?;
         core.chain.drain().await?;
         for call in wire.take_open_calls() {
             let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
-            core.happen(failed.into(), Some(wire)).await?;
+            let failed = core.happening(failed.into())?.in_turn(wire);
+            core.take(core.chain.reserve(failed.bytes(), 0).await?, failed);
         }
-        let end = TurnEnd::new(stop, super::now()).title(core.title());
+        let end = TurnEnd::new(stop, super::now()).title(core.title()).directories(core.directories.clone());
         Ok(core.chain.commit(Link::store([Record::TurnEnd(end)])).await?)
     }
 
@@ -256,13 +278,12 @@ impl Turn {
             Ok(Record::Update(raw(&SessionUpdate::UserMessageChunk(chunk))?))
         });
         let records = records.collect::<Result<Vec<_>, Error>>()?;
-        self.inner.core.chain.push(Link::store(records)).await;
-        Ok(())
+        self.inner.core.chain.push(Link::store(records)).await
     }
 
     async fn drain(&self) -> Result<(), Error> {
         let _inside = self.inner.fence.enter().ok_or_else(over)?;
-        self.whole(self.inner.pen.lock().await.lift()).await?;
+        self.lift().await?;
         Ok(self.inner.core.chain.drain().await?)
     }
 
@@ -275,22 +296,48 @@ impl Turn {
 
     async fn piece(&self, kind: Kind, text: &str, id: Option<&MessageId>) -> Result<(), Error> {
         let _inside = self.inner.fence.enter().ok_or_else(over)?;
-        let mut pen = self.inner.pen.lock().await;
-        let (whole, piece) = pen.write(kind, text, id);
-        self.whole(whole).await?;
-        if self.inner.core.projection.shows_pieces() {
-            self.inner.core.chain.push(Link::send(piece).in_turn(&self.inner.wire)).await;
+        let Inner { wire, core, pen, .. } = &*self.inner;
+        let mut pen = pen.lock().await;
+        let room = self.room(&pen, text.len() + size_of::<Link>()).await?;
+        let mut last = None;
+        for part in pen::parts(text) {
+            let (whole, piece) = pen.write(kind, part, id);
+            let whole = whole.map(|message| self.whole(message)).transpose()?;
+            let piece = core.projection.shows_pieces().then(|| Link::send(piece).in_turn(wire));
+            for link in [whole, piece].into_iter().flatten() {
+                if let Some(before) = last.replace(link) {
+                    core.chain.put(Room::default(), before);
+                }
+            }
+        }
+        if let Some(link) = last {
+            core.chain.put(room, link);
         }
         Ok(())
     }
 
-    /// Stores a whole message, and sends it to those who have not seen its pieces.
-    async fn whole(&self, message: Option<SessionUpdate>) -> Result<(), Error> {
-        let Some(message) = message else { return Ok(()) };
+    /// Ends what is being written.
+    async fn lift(&self) -> Result<(), Error> {
+        let mut pen = self.inner.pen.lock().await;
+        let room = self.room(&pen, 0).await?;
+        if let Some(message) = pen.lift() {
+            self.inner.core.chain.put(room, self.whole(message)?);
+        }
+        Ok(())
+    }
+
+    /// Room for what was written so far, and for so much behind it. Everything that has to be waited for is waited for
+    /// here: a future that is dropped has taken nothing from the pen, shown nothing and stored nothing. Whoever runs a
+    /// turn knows the session, so nothing of it is kept aside.
+    async fn room(&self, pen: &Pen, bytes: usize) -> Result<Room, Error> {
+        self.inner.core.chain.reserve(pen.waiting() + size_of::<Link>() + bytes, 0).await
+    }
+
+    /// A whole message, which is stored, and sent to those who have not seen its pieces.
+    fn whole(&self, message: SessionUpdate) -> Result<Link, Error> {
         let mut link = Link::store([Record::Update(raw(&message)?)]).in_turn(&self.inner.wire);
         link.send = (!self.inner.core.projection.shows_pieces()).then_some(message);
-        self.inner.core.chain.push(link).await;
-        Ok(())
+        Ok(link)
     }
 
     fn unless_cancelled(&self) -> Result<(), Error> {

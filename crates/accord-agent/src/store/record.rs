@@ -15,6 +15,9 @@ pub struct Header {
     pub parent: Option<SessionId>,
     /// The working directory, absolute, with links resolved.
     pub cwd: String,
+    /// The directories it was made with besides, absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
     /// When it was made, in milliseconds since the epoch.
     pub created: u64,
 }
@@ -22,7 +25,14 @@ pub struct Header {
 impl Header {
     /// A top-level session.
     pub fn new(id: impl Into<SessionId>, cwd: impl Into<String>, created: u64) -> Self {
-        Self { id: id.into(), parent: None, cwd: cwd.into(), created }
+        Self { id: id.into(), parent: None, cwd: cwd.into(), directories: Vec::new(), created }
+    }
+
+    /// The same with directories besides its working directory.
+    #[must_use]
+    pub fn directories(mut self, directories: Vec<String>) -> Self {
+        self.directories = directories;
+        self
     }
 
     /// The same as a child of another session.
@@ -44,6 +54,8 @@ pub enum Record {
     TurnEnd(TurnEnd),
     /// The chosen configuration, complete. The last one counts.
     Config(Box<RawValue>),
+    /// A permission that was given, or refused, for good.
+    Grant(Box<RawValue>),
     /// Something the backend remembers, in its own form.
     Backend(Box<RawValue>),
 }
@@ -51,7 +63,7 @@ pub enum Record {
 impl Record {
     /// Whether the record is a promise: it is on the disk before it is acknowledged.
     pub fn is_fact(&self) -> bool {
-        matches!(self, Self::TurnEnd(_) | Self::Config(_))
+        matches!(self, Self::TurnEnd(_) | Self::Config(_) | Self::Grant(_))
     }
 }
 
@@ -60,6 +72,7 @@ impl PartialEq for Record {
         match (self, other) {
             (Self::Update(a), Self::Update(b))
             | (Self::Config(a), Self::Config(b))
+            | (Self::Grant(a), Self::Grant(b))
             | (Self::Backend(a), Self::Backend(b)) => a.get() == b.get(),
             (Self::TurnEnd(a), Self::TurnEnd(b)) => a == b,
             _ => false,
@@ -78,12 +91,22 @@ pub struct TurnEnd {
     /// The session's title at that moment, so that a list finds it near the end of a long log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The session's additional directories at that moment, where they are not those it was made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directories: Option<Vec<String>>,
 }
 
 impl TurnEnd {
     /// The end of a turn in a session without a title.
     pub fn new(stop: impl Into<String>, at: u64) -> Self {
-        Self { stop: stop.into(), at, title: None }
+        Self { stop: stop.into(), at, title: None, directories: None }
+    }
+
+    /// In a session whose additional directories are not those it was made with.
+    #[must_use]
+    pub fn directories(mut self, directories: Option<Vec<String>>) -> Self {
+        self.directories = directories;
+        self
     }
 
     /// With the session's title.

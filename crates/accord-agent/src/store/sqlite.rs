@@ -94,7 +94,7 @@ impl SqliteStore {
     fn row(&self, id: &SessionId) -> Result<(i64, Header), StoreError> {
         let found = self
             .db
-            .prepare_cached("SELECT row, parent, cwd, created FROM sessions WHERE id = ?1")
+            .prepare_cached("SELECT row, parent, cwd, created, directories FROM sessions WHERE id = ?1")
             .and_then(|mut query| query.query_row([id.as_str()], |row| header(id, row)).optional());
         found.map_err(failed("read", &self.path))?.ok_or_else(|| StoreError::Unknown(id.clone()))
     }
@@ -241,8 +241,9 @@ impl SqliteStore {
 fn insert(db: &Connection, header: &Header) -> rusqlite::Result<i64> {
     let parent = header.parent.as_ref().map(SessionId::as_str);
     let created = i64::try_from(header.created).unwrap_or(i64::MAX);
-    db.prepare_cached("INSERT INTO sessions (id, parent, cwd, created) VALUES (?1, ?2, ?3, ?4)")?
-        .insert(params![header.id.as_str(), parent, header.cwd, created])
+    let directories = as_text(&header.directories)?;
+    let insert = "INSERT INTO sessions (id, parent, cwd, created, directories) VALUES (?1, ?2, ?3, ?4, ?5)";
+    db.prepare_cached(insert)?.insert(params![header.id.as_str(), parent, header.cwd, created, directories])
 }
 
 fn append(db: &Connection, session: i64, records: &[Record]) -> rusqlite::Result<()> {
@@ -266,8 +267,10 @@ fn glance(db: &Connection, session: i64, record: &Record) -> rusqlite::Result<()
     match record {
         Record::TurnEnd(end) => {
             let at = i64::try_from(end.at).unwrap_or(i64::MAX);
-            db.prepare_cached("UPDATE sessions SET updated = ?2, title = ?3 WHERE row = ?1")?
-                .execute(params![session, at, end.title])?;
+            let directories = end.directories.as_deref().map(as_text).transpose()?;
+            let update =
+                "UPDATE sessions SET updated = ?2, title = ?3, current_directories = ?4 WHERE row = ?1";
+            db.prepare_cached(update)?.execute(params![session, at, end.title, directories])?;
         }
         Record::Update(update) if update.get().contains("session_info_update") => {
             if let Ok(Info { session_update: "session_info_update", title: Some(title) }) =
@@ -292,7 +295,18 @@ struct Info<'a> {
 fn header(id: &SessionId, row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Header)> {
     let mut header = Header::new(id.clone(), row.get::<_, String>(2)?, row.get::<_, i64>(3)?.unsigned_abs());
     header.parent = row.get::<_, Option<String>>(1)?.map(SessionId::from);
+    header.directories = directories_of_text(row.get(4)?).unwrap_or_default();
     Ok((row.get(0)?, header))
+}
+
+/// A list of paths in a column.
+fn as_text(directories: &[String]) -> rusqlite::Result<String> {
+    serde_json::to_string(directories)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+fn directories_of_text(text: Option<String>) -> Option<Vec<String>> {
+    serde_json::from_str(&text?).ok()
 }
 
 /// The refusal of a database as that of a disk: its kind tells a full disk, a missing permission and damage apart.

@@ -87,6 +87,9 @@ async fn any_version_is_answered_with_the_one_there_is() {
         let answer = peer.call("initialize", json!({"protocolVersion": version})).await;
         assert_eq!(answer["error"]["code"], -32602, "{version}");
         assert_eq!(answer["error"]["data"]["path"], "protocolVersion");
+        if version.is_u64() {
+            assert_eq!(answer["error"]["data"]["expected"], "an integer from 0 to 65535");
+        }
     }
     peer.initialize(json!({})).await;
 }
@@ -122,6 +125,11 @@ async fn a_prompt_is_for_an_open_session_and_of_offered_content() {
     let text = json!([{"type": "text", "text": "x"}]);
     let answer = peer.call("session/prompt", json!({"sessionId": "nope", "prompt": text})).await;
     assert_eq!(answer["error"]["code"], -32002, "{answer}");
+    // As much of an unknown id comes back as can be looked at.
+    let long = "é".repeat(1 << 20);
+    let answer = peer.call("session/prompt", json!({"sessionId": long, "prompt": text})).await;
+    assert_eq!(answer["error"]["code"], -32002, "{answer}");
+    assert_eq!(answer["error"]["data"]["sessionId"], "é".repeat(64));
     let image = json!([text[0], {"type": "image", "mimeType": "image/png", "data": "AA=="}]);
     let answer = peer.call("session/prompt", json!({"sessionId": session, "prompt": image})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -210,7 +218,9 @@ async fn a_login_is_asked_for_where_it_is_needed() {
     let methods = answer["authMethods"].as_array().unwrap();
     assert!(methods.len() == 1 && methods[0]["id"] == "key", "{methods:?}");
     let new = json!({"cwd": "/", "mcpServers": []});
-    assert_eq!(peer.call("session/new", new.clone()).await["error"]["code"], -32000);
+    for (method, params) in [("session/new", new.clone()), ("session/list", json!({}))] {
+        assert_eq!(peer.call(method, params).await["error"]["code"], -32000, "{method}");
+    }
     for method in ["made-up", "setup"] {
         let answer = peer.call("authenticate", json!({"methodId": method})).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");

@@ -7,7 +7,7 @@ use accord_agent::protocol::v1::{
     SessionConfigOption, SessionUpdate, SetSessionConfigOptionRequest, ToolCall, ToolCallStatus,
     ToolCallUpdate,
 };
-use accord_agent::{Agent, ClientError, Config, Error, Session, StopReason, Turn};
+use accord_agent::{Agent, ClientError, Config, Error, Serve, Session, StopReason, Turn};
 use serde_json::json;
 use tokio::sync::{Mutex, Notify, oneshot};
 
@@ -90,6 +90,29 @@ async fn a_second_prompt_is_refused_while_one_runs() {
     assert_eq!((texts(&updates), stop(&answer)), (vec!["done"], "end_turn"));
     let (updates, _) = peer.turn(&one, "now").await;
     assert_eq!(texts(&updates), ["done"]);
+}
+
+// X5: what a line cannot hold is an error of its own, and the turn goes on
+#[tokio::test]
+async fn an_update_that_is_too_long_for_a_line_is_told_apart() {
+    let agent = Scripted::new(|turn: Turn| async move {
+        match turn.say("x".repeat(5000)).await {
+            Err(ClientError::TooLarge { bytes, limit: 4096 }) if bytes > 5000 => {
+                turn.say("too large").await?;
+            }
+            other => panic!("{other:?}"),
+        }
+        // A call that was never announced needs no end.
+        let call = ToolCall::new("t", "x".repeat(5000));
+        assert!(matches!(turn.tool(call).await, Err(ClientError::TooLarge { .. })));
+        Ok(StopReason::EndTurn)
+    });
+    let mut peer = Peer::of(Serve::new(agent).frame_limit(4096));
+    peer.initialize(json!({})).await;
+    let session = peer.session().await;
+    let (updates, answer) = peer.turn(&session, "go").await;
+    assert_eq!((texts(&updates), stop(&answer)), (vec!["too large"], "end_turn"));
+    assert_eq!(updates.len(), 1);
 }
 
 // rule 3

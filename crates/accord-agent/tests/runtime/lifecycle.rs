@@ -146,6 +146,32 @@ async fn a_client_may_open_its_own_session_again() {
     assert!(texts(&updates)[0].starts_with("\"one\""), "{updates:?}");
 }
 
+// ACPX-ADDDIRS-003, ACPX-ADDDIRS-006: a list tells the roots a session had last
+#[tokio::test]
+async fn additional_directories_are_listed() {
+    let stage = Stage::new();
+    let mut peer = stage.start(Script::telling()).await;
+    let told = |answer: &serde_json::Value| answer["result"]["sessions"][0]["additionalDirectories"].clone();
+    let (one, two) = (json!(["/tmp", "/usr"]), json!(["/usr"]));
+    let mut params = stage.new_params();
+    params["additionalDirectories"] = one.clone();
+    let answer = peer.call("session/new", params).await;
+    let id = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+    peer.next().await;
+    peer.call("session/close", json!({"sessionId": id})).await;
+    assert_eq!(told(&peer.call("session/list", json!({})).await), one);
+    // Others for this time, and none for the next; what a turn ran with is what the list tells.
+    for directories in [two, serde_json::Value::Null] {
+        let mut params = stage.params(&id);
+        params["additionalDirectories"] = directories.clone();
+        peer.call("session/resume", params).await;
+        peer.next().await;
+        peer.turn(&id, "x").await;
+        peer.call("session/close", json!({"sessionId": id})).await;
+        assert_eq!(told(&peer.call("session/list", json!({})).await), directories);
+    }
+}
+
 // D4, ACP-CLOSE-001, ACP-CLOSE-002, ACPX-CLOSE-002, ACPX-CLOSE-003
 #[tokio::test]
 async fn closing_cancels_the_turn_and_frees_the_session() {
@@ -167,6 +193,32 @@ async fn closing_cancels_the_turn_and_frees_the_session() {
     assert_eq!(*closed.lock().unwrap(), std::slice::from_ref(&id));
     assert_eq!(peer.turn(&id, "x").await.1["error"]["code"], -32002);
     assert_eq!(peer.call("session/close", json!({"sessionId": id})).await["error"]["code"], -32002);
+}
+
+// D4, ACPX-CREQ-004: half a close would leave a session that nobody can reach
+#[tokio::test]
+async fn a_close_that_is_withdrawn_is_carried_through() {
+    let stage = Stage::new();
+    let backend = endless();
+    let closed = backend.closed.clone();
+    let mut peer = stage.start(backend).await;
+    for method in ["session/close", "session/delete"] {
+        let (id, _) = stage.open(&mut peer).await;
+        let prompt = peer.prompt(&id, "x");
+        peer.send(prompt).await;
+        peer.next().await;
+        let close = peer.request(method, json!({"sessionId": id}));
+        let withdrawn =
+            json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": close["id"]}});
+        peer.send_all([close.clone(), withdrawn]).await;
+        assert_eq!(peer.answer(&close).await.1["result"], json!({}), "{method}");
+        assert_eq!(closed.lock().unwrap().last(), Some(&id));
+        let resumed = peer.call("session/resume", stage.params(&id)).await;
+        assert_eq!(resumed["result"].is_object(), method == "session/close", "{resumed}");
+        if method == "session/close" {
+            peer.next().await;
+        }
+    }
 }
 
 // D4: the end of the connection closes what it opened

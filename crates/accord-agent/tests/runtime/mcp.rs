@@ -134,6 +134,57 @@ async fn a_server_that_does_not_start_rolls_the_session_back() {
     assert!(!stage.cwd().join("My fs.pid").exists(), "nothing is started before everything is checked");
 }
 
+/// What a client is told of the one server that it asked for and that did not start.
+async fn refused(stage: &Stage, peer: &mut Peer, server: Value) -> Value {
+    let answer = open(stage, peer, &[server]).await;
+    let told = answer.to_string().to_lowercase();
+    for leak in ["rmcp", "reqwest", "transport", "send message error", "s3cret", "initialized response"] {
+        assert!(!told.contains(leak), "{leak}: {answer}");
+    }
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    answer["error"].clone()
+}
+
+// D11: whose fault it was and what happened, in words for people
+#[tokio::test]
+async fn a_server_that_does_not_start_is_told_about_in_plain_words() {
+    let stage = Stage::new();
+    let mut peer = patient(&stage).await;
+    let crash = refused(&stage, &mut peer, server("bad", "echo oops $SECRET >&2; exit 3")).await;
+    let expected = "the MCP server bad did not start: it closed the connection before it was ready; its process exited with code 3";
+    assert_eq!(crash["message"], expected);
+    assert_eq!(crash["data"]["server"], "bad");
+    assert_eq!(crash["data"]["program"], "/bin/sh");
+    assert_eq!(crash["data"]["stderr"], "oops <hidden>");
+    let killed = refused(&stage, &mut peer, server("bad", "kill -9 $$")).await["message"].to_string();
+    assert!(killed.contains("its process was ended by signal 9"), "{killed}");
+    let refusal = r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no licence"}}'; cat >&2"#;
+    let told = refused(&stage, &mut peer, server("bad", refusal)).await["message"].to_string();
+    assert!(told.contains("it refused initialize: no licence (-32000)"), "{told}");
+    let missing = json!({"name": "x", "command": "/no/such", "args": [], "env": []});
+    let told = refused(&stage, &mut peer, missing).await;
+    assert!(told["message"].as_str().unwrap().contains("its program cannot be run: No such file"), "{told}");
+    assert_eq!(told["data"]["program"], "/no/such");
+    // A port that was just let go: nobody is there.
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let away = json!({"type": "http", "name": "web", "url": format!("http://{free}/mcp"), "headers": []});
+    let told = refused(&stage, &mut peer, away).await["message"].to_string();
+    assert!(told.contains("nothing answers at its address"), "{told}");
+}
+
+// ACPX-MCP-008: where a program is must be said, not looked for
+#[tokio::test]
+async fn a_relative_command_is_refused_by_its_field() {
+    let stage = Stage::new();
+    let mut peer = patient(&stage).await;
+    for command in ["sh", "./sh", "bin/sh"] {
+        let relative = json!({"name": "x", "command": command, "args": [], "env": []});
+        let answer = open(&stage, &mut peer, &[relative]).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["data"]["path"], "mcpServers[0].command", "{answer}");
+    }
+}
+
 // D11, B137
 #[tokio::test]
 async fn a_lenient_session_starts_without_it_and_tells() {

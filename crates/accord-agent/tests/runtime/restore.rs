@@ -7,6 +7,7 @@ use accord_agent::store::{Header, Record, SessionStore as _, Store, StoreError, 
 use accord_agent::{Error, Question, StopReason};
 use serde_json::{Value, json};
 
+use crate::hooked::Hooked;
 use crate::stage::{Script, Stage};
 use crate::support::{Peer, cancel, stop, texts};
 
@@ -143,52 +144,6 @@ async fn a_question_comes_after_everything_before_it() {
     }
 }
 
-/// A store that takes a session and then no more.
-struct Full(JsonlStore, usize);
-
-impl accord_agent::store::SessionStore for Full {
-    fn create(&mut self, header: &Header) -> Result<(), StoreError> {
-        self.0.create(header)
-    }
-    fn materialise(&mut self, id: &accord_agent::protocol::v1::SessionId) -> Result<(), StoreError> {
-        self.0.materialise(id)
-    }
-    fn append(
-        &mut self,
-        id: &accord_agent::protocol::v1::SessionId,
-        records: &[Record],
-    ) -> Result<(), StoreError> {
-        if self.1 == 0 {
-            return Err(StoreError::io("written")(std::io::ErrorKind::StorageFull.into()));
-        }
-        self.1 -= 1;
-        self.0.append(id, records)
-    }
-    fn header(&mut self, id: &accord_agent::protocol::v1::SessionId) -> Result<Header, StoreError> {
-        self.0.header(id)
-    }
-    fn open(&mut self, id: &accord_agent::protocol::v1::SessionId) -> Result<Header, StoreError> {
-        self.0.open(id)
-    }
-    fn read(
-        &mut self,
-        id: &accord_agent::protocol::v1::SessionId,
-        from: accord_agent::store::Position,
-        limit: usize,
-    ) -> Result<accord_agent::store::Slice, StoreError> {
-        self.0.read(id, from, limit)
-    }
-    fn close(&mut self, id: &accord_agent::protocol::v1::SessionId) -> Result<(), StoreError> {
-        self.0.close(id)
-    }
-    fn delete(&mut self, id: &accord_agent::protocol::v1::SessionId) -> Result<bool, StoreError> {
-        self.0.delete(id)
-    }
-    fn list(&mut self, query: &accord_agent::store::Query) -> Result<accord_agent::store::Page, StoreError> {
-        self.0.list(query)
-    }
-}
-
 // D12: only durable facts reach the wire; a turn that cannot be stored is not answered as if it had been
 #[tokio::test]
 async fn a_turn_that_cannot_be_stored_fails() {
@@ -197,7 +152,8 @@ async fn a_turn_that_cannot_be_stored_fails() {
         turn.update(SessionUpdate::from(ToolCall::new("t", "Tool"))).await?;
         Ok(StopReason::EndTurn)
     });
-    let store = Full(JsonlStore::open(stage.state()).unwrap(), 0);
+    let full = |_: &[Record]| Err(StoreError::io("written")(std::io::ErrorKind::StorageFull.into()));
+    let store = Hooked::new(stage.state(), full);
     let runtime: Runtime<_> = Runtime::builder(backend).store(Store::start(store).unwrap()).build();
     let mut peer = Peer::connected(runtime, json!({})).await;
     let answer = peer.call("session/new", stage.new_params()).await;

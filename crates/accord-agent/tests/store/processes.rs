@@ -14,7 +14,12 @@ fn new(id: &str) -> Deed {
 fn is_active(store: &mut dyn SessionStore, id: &str) -> bool {
     matches!(store.open(&id.into()), Err(StoreError::Active(_)))
         && matches!(store.delete(&id.into()), Err(StoreError::Active(_)))
-        && !store.list(&Query::newest(10)).expect("listed").entries.iter().any(|entry| entry.header.id.as_str() == id)
+        && !store
+            .list(&Query::newest(10))
+            .expect("listed")
+            .entries
+            .iter()
+            .any(|entry| entry.header.id.as_str() == id)
 }
 
 // D5, D7: new, append, list, open, close and delete, all at once; and a third that holds what it has

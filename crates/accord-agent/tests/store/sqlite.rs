@@ -38,7 +38,28 @@ fn a_database_of_a_newer_version_is_left_alone() {
     db.pragma_update(None, "user_version", 99).unwrap();
     drop(db);
     let refused = SqliteStore::open(dir.path());
-    assert!(matches!(refused, Err(StoreError::Newer { found: 99, known: 1, .. })));
+    assert!(matches!(refused, Err(StoreError::Newer { found: 99, known: 2, .. })));
+}
+
+#[test]
+fn a_database_of_an_older_version_is_brought_up_to_date() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
+    store.append(&"a".into(), &[turn_end(1)]).unwrap();
+    drop(store);
+    let db = Connection::open(dir.path().join("sessions.db")).unwrap();
+    for column in ["directories", "current_directories"] {
+        db.execute(&format!("ALTER TABLE sessions DROP COLUMN {column}"), []).unwrap();
+    }
+    db.pragma_update(None, "user_version", 1).unwrap();
+    drop(db);
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    let page = store.list(&Query::newest(10)).unwrap();
+    assert_eq!(page.entries[0].header, Header::new("a", "/dir", 1));
+    store.create(&Header::new("b", "/dir", 2).directories(vec!["/x".into()])).unwrap();
+    store.materialise(&"b".into()).unwrap();
+    assert_eq!(store.header(&"b".into()).unwrap().directories, ["/x"]);
 }
 
 #[test]

@@ -102,7 +102,8 @@ fn in_json_terms(expected: &str) -> &str {
     match expected {
         "a sequence" => "an array",
         "a map" => "an object",
-        "u16" | "u32" | "u64" | "i64" => "an integer",
+        "u16" => "an integer from 0 to 65535",
+        "u32" | "u64" | "i64" => "an integer",
         "f64" => "a number",
         "path string" => "a string",
         expected if expected.starts_with("struct ") => "an object",

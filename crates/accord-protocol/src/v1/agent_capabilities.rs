@@ -7,8 +7,6 @@ use crate::{
 
 record! {
     /// What an agent can do beyond what every agent must.
-    ///
-    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct AgentCapabilities {
         optional {
             /// Whether it offers `session/load`; absent means no.
@@ -27,8 +25,6 @@ record! {
 
 record! {
     /// What a prompt may hold beside text and links.
-    ///
-    /// See [Prompt capabilities](https://agentclientprotocol.com/protocol/v1/initialization#prompt-capabilities).
     pub struct PromptCapabilities {
         optional {
             /// Images; absent means no.
@@ -43,8 +39,6 @@ record! {
 
 record! {
     /// Which MCP servers an agent can connect to beside commands.
-    ///
-    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct McpCapabilities {
         optional {
             /// Those reached by Streamable HTTP; absent means no.
@@ -57,8 +51,6 @@ record! {
 
 record! {
     /// What an agent can do with sessions; each is offered by an object, `{}` suffices.
-    ///
-    /// See [Session capabilities](https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities).
     pub struct SessionCapabilities {
         optional {
             /// `session/list`.
@@ -131,8 +123,6 @@ record! {
 
 record! {
     /// What an agent can do about signing in and out.
-    ///
-    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct AgentAuthCapabilities {
         optional {
             /// `logout`.

@@ -4,8 +4,6 @@ use crate::open::{Maybe, record};
 
 record! {
     /// What a client can do beyond what every client must.
-    ///
-    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct ClientCapabilities {
         optional {
             /// Which file methods it serves.
@@ -28,8 +26,6 @@ record! {
 
 record! {
     /// Which file methods a client serves.
-    ///
-    /// See [File system](https://agentclientprotocol.com/protocol/v1/initialization#filesystem).
     pub struct FileSystemCapabilities {
         optional {
             /// `fs/read_text_file`; absent means no.
@@ -42,8 +38,6 @@ record! {
 
 record! {
     /// What a client understands about sessions; each is offered by an object, `{}` suffices.
-    ///
-    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct ClientSessionCapabilities {
         optional {
             /// Compaction updates.
@@ -83,8 +77,6 @@ record! {
 
 record! {
     /// What a client can do about signing in.
-    ///
-    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct AuthCapabilities {
         optional {
             /// Whether it can run the agent's command in a terminal for it; absent means no.
@@ -95,8 +87,6 @@ record! {
 
 record! {
     /// How a client can ask the person for input.
-    ///
-    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub struct ElicitationCapabilities {
         optional {
             /// By a form.

@@ -8,8 +8,6 @@ tagged! {
     ///
     /// Text and links may always be sent to an agent; image, audio and resource only where
     /// [`PromptCapabilities`](super::PromptCapabilities) says so.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub enum ContentBlock by "type" {
         /// Plain text or Markdown.
         "text" => Text(TextContent),
@@ -68,8 +66,6 @@ impl From<String> for ContentBlock {
 
 record! {
     /// Plain text or Markdown.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct TextContent {
         required {
             /// The text.
@@ -84,8 +80,6 @@ record! {
 
 record! {
     /// A picture.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct ImageContent {
         required {
             /// The bytes in Base64.
@@ -104,8 +98,6 @@ record! {
 
 record! {
     /// Sound.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct AudioContent {
         required {
             /// The bytes in Base64.
@@ -122,8 +114,6 @@ record! {
 
 record! {
     /// A reference to a resource which the receiver may fetch itself.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct ResourceLink {
         required {
             /// The resource's name, for people.
@@ -148,8 +138,6 @@ record! {
 
 record! {
     /// A resource with its contents.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct EmbeddedResource {
         required {
             /// The resource.
@@ -196,8 +184,6 @@ record! {
 
 record! {
     /// Hints on whom a content is for and how much it matters.
-    ///
-    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct Annotations {
         optional {
             /// Whom it is meant for.

@@ -11,8 +11,6 @@ id! {
 record! {
     /// Asks the person whether a tool call may go on (`session/request_permission`).
     ///
-    /// Sent by the agent; answered with [`RequestPermissionResponse`].
-    ///
     /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct RequestPermissionRequest {
         required {
@@ -28,10 +26,6 @@ record! {
 
 record! {
     /// What the person chose.
-    ///
-    /// The client's answer to [`RequestPermissionRequest`].
-    ///
-    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct RequestPermissionResponse {
         required {
             /// The choice, or that there is none because the turn was cancelled.
@@ -42,8 +36,6 @@ record! {
 
 record! {
     /// One of the answers a person can choose.
-    ///
-    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct PermissionOption {
         required {
             /// Which option it is.
@@ -58,8 +50,6 @@ record! {
 
 strings! {
     /// What an option means.
-    ///
-    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub enum PermissionOptionKind {
         /// Yes, this time.
         AllowOnce = "allow_once",
@@ -74,8 +64,6 @@ strings! {
 
 tagged! {
     /// How a request for permission ended.
-    ///
-    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub enum RequestPermissionOutcome by "outcome" {
         /// The turn was cancelled before the person chose.
         "cancelled" => Cancelled,

@@ -18,8 +18,6 @@ record! {
 
 record! {
     /// A step of a plan.
-    ///
-    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub struct PlanEntry {
         required {
             /// What is to be done, for people.
@@ -34,8 +32,6 @@ record! {
 
 strings! {
     /// How much a step matters.
-    ///
-    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub enum PlanEntryPriority {
         /// The task fails without it.
         High = "high",
@@ -48,8 +44,6 @@ strings! {
 
 strings! {
     /// How far a step is.
-    ///
-    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub enum PlanEntryStatus {
         /// Not started.
         Pending = "pending",
@@ -67,8 +61,6 @@ id! {
 
 record! {
     /// One of several plans has new contents. Needs the client capability `plan`.
-    ///
-    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub struct PlanUpdate {
         required {
             /// The plan, complete.
@@ -79,8 +71,6 @@ record! {
 
 record! {
     /// One of several plans is gone. Needs the client capability `plan`.
-    ///
-    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub struct PlanRemoved {
         required {
             /// Which plan it is.
@@ -91,8 +81,6 @@ record! {
 
 tagged! {
     /// The form that a named plan has.
-    ///
-    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub enum PlanUpdateContent by "type" {
         /// A list of steps.
         "items" => Items(PlanItems),

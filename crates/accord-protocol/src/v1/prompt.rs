@@ -6,9 +6,7 @@ use crate::open::{Maybe, record, strings};
 record! {
     /// Begins a turn (`session/prompt`); the answer comes when the turn ends, updates before it.
     ///
-    /// Sent by the client; answered with [`PromptResponse`].
-    ///
-    /// See [User message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message).
+    /// See [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn).
     pub struct PromptRequest {
         required {
             /// The session.
@@ -21,10 +19,6 @@ record! {
 
 record! {
     /// The turn has ended.
-    ///
-    /// The agent's answer to [`PromptRequest`].
-    ///
-    /// See [Check for completion](https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion).
     pub struct PromptResponse {
         required {
             /// Why it ended.

@@ -15,9 +15,7 @@ id! {
 record! {
     /// Something has happened in a session (`session/update`).
     ///
-    /// Sent by the agent.
-    ///
-    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
+    /// See [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub struct SessionNotification {
         required {
             /// The session.
@@ -30,8 +28,6 @@ record! {
 
 tagged! {
     /// What has happened in a session.
-    ///
-    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub enum SessionUpdate by "sessionUpdate" {
         /// A piece of what the person said, as a load replays it.
         "user_message_chunk" => UserMessageChunk(ContentChunk),
@@ -115,8 +111,6 @@ impl SessionUpdate {
 
 record! {
     /// A piece of a message.
-    ///
-    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub struct ContentChunk {
         required {
             /// The piece.

@@ -88,8 +88,9 @@ fn glance(path: &Path, key: &Key, query: &Query) -> Result<Option<Listed>, Store
     let mut listed = Listed::new(header);
     for line in read::tail(&mut file, TAIL).map_err(StoreError::io_at("read", path))? {
         match serde_json::from_slice(&line) {
-            Ok(Glance::TurnEnd { at, title }) => {
+            Ok(Glance::TurnEnd { at, title, directories }) => {
                 listed.updated = Some(at);
+                listed.directories = directories.unwrap_or(listed.directories);
                 listed.title = listed.title.or(title);
                 break;
             }
@@ -109,6 +110,7 @@ enum Glance<'a> {
     TurnEnd {
         at: u64,
         title: Option<String>,
+        directories: Option<Vec<String>>,
     },
     #[serde(borrow)]
     Update(Titled<'a>),

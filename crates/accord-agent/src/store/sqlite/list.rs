@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::claim::Claims;
+use super::directories_of_text;
 use crate::store::{Header, Key, Listed, Page, Query};
 
 /// What did not work.
@@ -40,7 +41,9 @@ pub(super) fn page(db: &Connection, claims: &Claims, query: &Query) -> Result<Pa
 }
 
 fn rows(db: &Connection, query: &Query, after: Option<&Key>, wanted: usize) -> rusqlite::Result<Vec<Listed>> {
-    let mut text = String::from("SELECT id, parent, cwd, created, title, updated FROM sessions WHERE ");
+    let mut text = String::from(
+        "SELECT id, parent, cwd, created, title, updated, directories, current_directories FROM sessions WHERE ",
+    );
     let mut values: Vec<Value> = Vec::new();
     match &query.parent {
         None => text.push_str("parent IS NULL"),
@@ -65,9 +68,11 @@ fn rows(db: &Connection, query: &Query, after: Option<&Key>, wanted: usize) -> r
         let id = SessionId::from(row.get::<_, String>(0)?);
         let mut header = Header::new(id, row.get::<_, String>(2)?, row.get::<_, i64>(3)?.unsigned_abs());
         header.parent = row.get::<_, Option<String>>(1)?.map(SessionId::from);
+        header.directories = directories_of_text(row.get(6)?).unwrap_or_default();
         let mut listed = Listed::new(header);
         listed.title = row.get(4)?;
         listed.updated = row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs);
+        listed.directories = directories_of_text(row.get(7)?).unwrap_or(listed.directories);
         Ok(listed)
     })?;
     rows.collect()

@@ -15,7 +15,8 @@ const BUSY: Duration = Duration::from_secs(10);
 const LOG_BYTES: u32 = 8 << 20;
 
 /// Each makes the version of its place in the list out of the one before.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE sessions (
         row INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -34,7 +35,12 @@ const MIGRATIONS: &[&str] = &["
         record TEXT NOT NULL,
         PRIMARY KEY (session, number)
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+    ALTER TABLE sessions ADD COLUMN directories TEXT;
+    ALTER TABLE sessions ADD COLUMN current_directories TEXT;
+",
+];
 
 /// The database, brought to the present version.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
