@@ -13,6 +13,8 @@ mod turns;
 use std::path::Path;
 use std::process::ExitCode;
 
+use accord_agent::Serve;
+use accord_agent::cli::{LevelFilter, log_to_stderr};
 use accord_agent::runtime::{Active, Projection, Runtime};
 use accord_agent::store::jsonl::JsonlStore;
 use accord_agent::store::sqlite::SqliteStore;
@@ -36,6 +38,7 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    log_to_stderr(LevelFilter::WARN);
     let served = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -71,7 +74,11 @@ async fn serve(options: &Options) -> Result<(), String> {
         builder =
             builder.store(store(options.kind, dir).map_err(|error| format!("{}: {error}", dir.display()))?);
     }
-    accord_agent::serve_stdio(builder.build()).await.map_err(|error| error.to_string())
+    let mut serve = Serve::new(builder.build());
+    if let Some(grace) = options.grace {
+        serve = serve.grace(grace);
+    }
+    serve.run_stdio().await.map_err(|error| error.to_string())
 }
 
 fn store(kind: StoreKind, dir: &Path) -> Result<Store, String> {

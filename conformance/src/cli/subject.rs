@@ -25,6 +25,9 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-limit", "TEXT", "… so that it meets its output limit"),
     flag("prompt-requests", "TEXT", "… so that it meets its limit of model requests"),
     flag("prompt-fail", "TEXT", "… so that its backend fails"),
+    flag("prompt-image", "TEXT", "… so that it shows an image"),
+    flag("prompt-notice", "TEXT", "… so that it gives a notice"),
+    flag("prompt-compact", "TEXT", "… so that it compacts the conversation"),
     flag(
         "env",
         "NAME=VALUE",

@@ -18,6 +18,7 @@ accord-subject-agent: a scripted agent over stdio
   --projection live|committed  what the client sees: an editor's view (default) or an automation's
   --mcp-policy strict|lenient  what an MCP server that does not start means: no session (default), or a notice
   --mcp-limit MS               how long an MCP server may take to start (default 30000)
+  --grace MS                   how long a turn may go on after a cancel (default 5000)
   --fork                       offer session/fork, which is unstable
   --auth                       ask for a login: the method `token`, or this program with --login in a terminal
   --login                      log in, and end
@@ -25,7 +26,7 @@ accord-subject-agent: a scripted agent over stdio
 
 The first word of a prompt chooses the turn: ping, echo TEXT, stream N S, think TEXT, tools N, permit N, write PATH TEXT,
 read PATH, run COMMAND, mcp TOOL JSON, ask, slow MS, history, whoami, usage, plan, commands, title TEXT, refuse, limit,
-requests, fail TEXT, panic; and mode ID, notice TEXT, compact, expire, child TEXT, print TEXT, image. Anything else is echoed in a few pieces.
+requests, fail TEXT, stumble TEXT, panic; and mode ID, notice TEXT, compact, expire, child TEXT, print TEXT, image. Anything else is echoed in a few pieces.
 ";
 
 /// What the command line asks for.
@@ -35,6 +36,7 @@ pub(super) struct Options {
     pub(super) projection: Projection,
     pub(super) mcp: McpSettings,
     pub(super) kind: StoreKind,
+    pub(super) grace: Option<Duration>,
     pub(super) fork: bool,
     pub(super) auth: bool,
     pub(super) login: bool,
@@ -56,6 +58,7 @@ impl Options {
             projection: Projection::Live,
             mcp: McpSettings::default(),
             kind: StoreKind::Jsonl,
+            grace: None,
             fork: false,
             auth: false,
             login: false,
@@ -90,13 +93,17 @@ impl Options {
                     }
                 }
                 "--mcp-limit" => {
-                    let limit = value()?.parse().map_err(|_| "--mcp-limit wants milliseconds".to_owned())?;
-                    options.mcp.start_limit = Duration::from_millis(limit);
+                    options.mcp.start_limit = milliseconds("--mcp-limit", &value()?)?;
                 }
+                "--grace" => options.grace = Some(milliseconds("--grace", &value()?)?),
                 "--help" | "-h" => return Ok(None),
                 _ => return Err(format!("{arg} is not an option; --help lists them")),
             }
         }
         Ok(Some(options))
     }
+}
+
+fn milliseconds(option: &str, value: &str) -> Result<Duration, String> {
+    value.parse().map(Duration::from_millis).map_err(|_| format!("{option} wants milliseconds"))
 }

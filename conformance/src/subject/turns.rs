@@ -37,7 +37,11 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
             return Ok(StopReason::MaxTokens);
         }
         Command::Requests => return Ok(StopReason::MaxTurnRequests),
-        Command::Fail(text) => return Err(Error::internal(text)),
+        Command::Fail(text) => return Err(failure(text)),
+        Command::Stumble(text) => {
+            turn.say("So far so good").await?;
+            return Err(failure(text));
+        }
         Command::Panic => panic!("asked to panic"),
         Command::Mode(mode) => tools::mode(turn, &mode).await?,
         Command::Notice(text) => session::notice(turn, text).await?,
@@ -49,4 +53,9 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
         Command::Talk(text) => talk::echo(turn, &text).await?,
     }
     Ok(StopReason::EndTurn)
+}
+
+/// Whoever asks for a failure without a reason gets one that says so.
+fn failure(why: String) -> Error {
+    Error::internal(if why.is_empty() { "asked to fail".to_owned() } else { why })
 }

@@ -1,5 +1,9 @@
 //! The kit judged by itself: one binary, a module a subject.
 
 mod captures;
+mod field_cases;
 mod kills;
 mod mcp_server;
+mod process;
+mod subject;
+mod termination;

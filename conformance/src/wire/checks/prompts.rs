@@ -57,10 +57,17 @@ fn text_turn(case: &mut Case<'_>) -> Judged {
     turn(&mut client, &prompt(&session, &case.plain())).map(drop)
 }
 
+/// Situations in which an agent tells what is seldom told; the witness looks at what these updates say.
+const RARE: [&str; 3] = ["image", "notice", "compact"];
+
 fn updates_fit(case: &mut Case<'_>) -> Judged {
-    let (mut client, session) = case.with_session()?;
+    let (mut client, session) =
+        case.with_session_and(&json!({"session": {"notices": {}, "compaction": {}}}))?;
     let from = client.heard.len();
     turn(&mut client, &prompt(&session, &case.plain()))?;
+    for words in RARE.iter().filter_map(|kind| case.words(kind).ok()) {
+        turn(&mut client, &prompt(&session, words))?;
+    }
     for heard in &client.heard[from..] {
         if heard.method == "session/update" {
             ensure(heard.updates(&session), || {
