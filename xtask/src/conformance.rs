@@ -1,5 +1,7 @@
 //! `cargo xtask conformance`: the main job, played on a real agent and judged from outside.
 
+mod example;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -39,7 +41,8 @@ const WORDS: &[(&str, &str)] = &[
 /// What the subjects are known to fail, each with its reason.
 const KNOWN: &str = "conformance/known-failures.toml";
 
-/// Without a command, on the subject agent; with one after `--`, on that. Flags go to the kit.
+/// Without a command, on the subject agent, the coding agent of the guides and the subject client; with one after `--`, on
+/// that. Flags go to the kit.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (flags, command) = match dashes {
@@ -48,19 +51,26 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     let kit = built("accord-conformance")?;
     if !command.is_empty() {
-        return show(Command::new(kit).arg("agent").args(flags).arg("--").args(command));
+        let mut call = Command::new(kit);
+        call.arg("agent");
+        if example::is(command) {
+            example::introduce(&mut call);
+        }
+        return show(call.args(flags).arg("--").args(command));
     }
     let agent = built("accord-subject-agent")?;
     // The automation's view shows committed facts alone; it has to carry the whole scenario just as well.
     subject(&kit, "scenario", flags, &agent, "committed")?;
     let reports = kit.parent().unwrap_or(Path::new(".")).join("conformance");
     fs::create_dir_all(&reports).map_err(|error| format!("{}: {error}", reports.display()))?;
-    let mut flags = flags.to_vec();
+    let given = flags;
+    let mut flags = given.to_vec();
     for (form, name) in [("html", "agent.html"), ("json", "agent.json"), ("junit", "agent.xml")] {
         flags.push(format!("--{form}={}", reports.join(name).display()));
     }
     subject(&kit, "agent", &flags, &agent, "live")?;
     println!("the report with its diagrams: {}", reports.join("agent.html").display());
+    example::run(&kit, given)?;
     client(&kit, &reports)
 }
 
@@ -95,10 +105,12 @@ fn subject(
     show(call.arg("--").arg(agent).args(["--state-dir", "{STATE}", "--projection", projection]))
 }
 
-/// Builds a binary of the kit, and says where cargo put it.
+/// Builds a binary of the kit or of the coding agent, and says where cargo put it. Both packages are always named: what they
+/// share is then built once.
 fn built(name: &str) -> Result<PathBuf, String> {
     let mut build = cargo();
-    build.args(["build", "--quiet", "--package", "accord-conformance", "--bin", name]);
+    build.args(["build", "--quiet", "--package", "accord-conformance", "--package", example::AGENT]);
+    build.args(["--bin", name]);
     build.arg("--message-format=json-render-diagnostics");
     let messages = output(&mut build)?;
     let mut paths = messages.lines().filter_map(|line| {

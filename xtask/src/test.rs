@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "doctests", run: || workspace("test", &["--doc"]) },
     Step { name: "docs", run: docs },
     Step { name: "schema", run: || crate::schema::run(&[]) },
+    Step { name: "vendor", run: || crate::vendor::run(&[]) },
     Step { name: "package", run: package },
     Step { name: "peers", run: peers },
     Step { name: "conformance", run: || crate::conformance::run(&[]) },

@@ -100,6 +100,12 @@ pub trait Agent: Send + Sync + 'static {
         None::<&Never>
     }
 
+    /// Opening stored sessions for a prompt that names them without a load or resume. No client may rely on it, and by
+    /// default such a prompt is refused.
+    fn reviving(&self) -> Option<&impl Reviving> {
+        None::<&Never>
+    }
+
     /// Closing sessions.
     fn closing(&self) -> Option<&impl Closing> {
         None::<&Never>
@@ -181,6 +187,12 @@ pub trait Forking: Send + Sync {
         &self,
         request: ForkSessionRequest,
     ) -> impl Future<Output = Result<ForkSessionResponse, Error>> + Send;
+}
+
+/// `session/prompt` in a session that is stored and not open.
+pub trait Reviving: Send + Sync {
+    /// Opens a stored session as it was left. The client has said nothing of MCP servers, so there are none.
+    fn revive(&self, session: SessionId) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// `session/close`.

@@ -50,7 +50,7 @@ pub use client::{Client, ClientError, Command, Filled, Output, Terminal, Visit};
 pub use connection::Connection;
 pub use handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Never,
-    Resuming,
+    Resuming, Reviving,
 };
 pub use permission::{Decision, Question, standard_options};
 pub use runtime::{Backend, Runtime};

@@ -49,6 +49,7 @@ use self::owner::{CoreParts, Owner, lock};
 use crate::connection::Connection;
 use crate::handler::{
     Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Resuming,
+    Reviving,
 };
 use crate::session::Session;
 use crate::store::{Query, Store, StoreError};
@@ -74,6 +75,7 @@ struct Shared<B: Backend> {
     changes: Option<watch::Receiver<Catalogue>>,
     mounting: tools::Settings,
     fork: bool,
+    revive: bool,
     owners: Mutex<HashMap<SessionId, Arc<Owner<B::Session>>>>,
 }
 
@@ -160,6 +162,10 @@ impl<B: Backend> Agent for Runtime<B> {
 
     fn forking(&self) -> Option<&impl Forking> {
         (self.shared.fork && self.shared.parts.store.is_some()).then_some(self)
+    }
+
+    fn reviving(&self) -> Option<&impl Reviving> {
+        (self.shared.revive && self.shared.parts.store.is_some()).then_some(self)
     }
 
     fn closing(&self) -> Option<&impl Closing> {

@@ -96,7 +96,7 @@ impl Line {
         Ticket { table: Arc::clone(table), id: id.clone(), before, done: Some(done) }
     }
 
-    fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.open.is_none() && self.turn.is_none() && self.tickets == 0
     }
 }

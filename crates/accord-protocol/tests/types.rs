@@ -7,6 +7,8 @@ mod captures;
 mod cases;
 #[path = "types/compare.rs"]
 mod compare;
+#[path = "types/docs.rs"]
+mod docs;
 #[path = "types/generate.rs"]
 mod generate;
 #[path = "types/open.rs"]

@@ -1,6 +1,8 @@
 //! Values cross between our types and the official schema crate's, in both directions.
 #![expect(clippy::print_stdout, reason = "figures of a run")]
 
+#[path = "types/allocations.rs"]
+mod allocations;
 #[path = "../../../../crates/accord-protocol/tests/types/compare.rs"]
 mod compare;
 #[path = "types/cross.rs"]

@@ -94,7 +94,7 @@ impl<A: BlockingAgent> Backend for Blocking<A> {
         let (sessions, open) = (self.sessions.clone(), session.open.clone());
         // The agent's object goes with it, and its end may take time.
         let closed = spawn_blocking(move || {
-            sessions.remove(&open.id);
+            sessions.forget(&open);
             open.rest();
         });
         let _ = closed.await;

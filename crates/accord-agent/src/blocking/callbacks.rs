@@ -208,8 +208,9 @@ impl Callbacks {
         self.report(|bridge| bridge.last_usage(usage));
     }
 
-    pub(super) fn record(&self, record: &Record) {
-        self.turn.wire.record(record);
+    /// Stores a record; says whether it is in the session's log now.
+    pub(super) fn record(&self, record: &Record) -> bool {
+        self.turn.wire.record(record)
     }
 
     pub(super) fn choose_model(&self, model: &Route) -> Result<(), Failure> {

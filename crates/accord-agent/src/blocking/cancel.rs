@@ -41,17 +41,24 @@ impl Cancel {
         self.shared.cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits for `duration`, or less when the turn is cancelled meanwhile; says whether it is.
+    /// Waits for `duration`, or less when the turn is cancelled or ends meanwhile; says whether it is cancelled.
     pub fn wait(&self, duration: Duration) -> bool {
-        let until = Instant::now() + duration;
+        // The clock does not reach as far as a duration may.
+        let until = Instant::now().checked_add(duration);
         let mut state = self.state();
-        loop {
+        while !self.is_set() && !state.over {
+            let changed = &self.shared.changed;
+            let Some(until) = until else {
+                state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let left = until.saturating_duration_since(Instant::now());
-            if self.is_set() || left.is_zero() {
-                return self.is_set();
+            if left.is_zero() {
+                break;
             }
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+        self.is_set()
     }
 
     /// Runs `hook` when the turn is cancelled, at once if it already is; dropping what is returned takes it back.
@@ -94,6 +101,7 @@ impl Cancel {
         let mut state = self.state();
         state.over = true;
         state.hooks.clear();
+        self.shared.changed.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -162,6 +170,19 @@ mod tests {
         ended.set();
         assert!(!ended.is_set(), "a late cancel touches nothing");
         assert_eq!(ran.load(Ordering::SeqCst), 2);
+    }
+
+    // H9
+    #[test]
+    fn whoever_waits_is_woken_by_the_turns_end_as_by_its_cancel() {
+        for (end, cancelled) in [(Cancel::set as fn(&Cancel), true), (Cancel::end, false)] {
+            let cancel = Cancel::default();
+            let waiting = cancel.clone();
+            let waited = std::thread::spawn(move || waiting.wait(Duration::MAX));
+            end(&cancel);
+            assert_eq!(waited.join().expect("no panic"), cancelled);
+        }
+        assert!(!Cancel::default().wait(Duration::ZERO));
     }
 
     #[test]

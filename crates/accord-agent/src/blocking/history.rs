@@ -13,7 +13,7 @@ use super::grants::Grant;
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     entries: Vec<Arc<RawValue>>,
-    /// Nothing of it is stored in this session's own log yet.
+    /// The session's own log does not say what it is.
     unstored: bool,
 }
 
@@ -65,9 +65,9 @@ impl History {
         Ok(Some(change))
     }
 
-    /// What it holds was stored in another session's log: the next change stores all of it.
-    pub(super) fn belongs_elsewhere(&mut self) {
-        self.unstored = !self.entries.is_empty();
+    /// What it holds is not in this session's log, or not for certain: the next change stores all of it.
+    pub(super) fn store_anew(&mut self) {
+        self.unstored = true;
     }
 
     /// Follows a stored change.
@@ -143,13 +143,29 @@ mod tests {
         let mut source = History::default();
         source.advance(&[json!(1), json!(2)]).expect("JSON");
         let mut fork = source.clone();
-        fork.belongs_elsewhere();
+        fork.store_anew();
         let change = fork.advance(&[json!(1), json!(2), json!(3)]).expect("JSON").expect("a change");
         assert_eq!(serde_json::to_value(change).expect("JSON"), json!({ "keep": 0, "add": [1, 2, 3] }));
         let change =
             fork.advance(&[json!(1), json!(2), json!(3), json!(4)]).expect("JSON").expect("a change");
         assert_eq!(serde_json::to_value(change).expect("JSON"), json!({ "keep": 3, "add": [4] }));
         assert_eq!(source.len(), 2);
+    }
+
+    // H4
+    #[test]
+    fn what_could_not_be_stored_is_stored_with_the_next_change() {
+        let mut live = History::default();
+        let stored = |change| serde_json::value::to_raw_value(&Record::History(change)).expect("JSON");
+        let mut records = vec![stored(live.advance(&[json!(1)]).expect("JSON").expect("a change"))];
+        live.advance(&[json!(1), json!(2)]).expect("JSON").expect("a change that is lost");
+        live.store_anew();
+        records.push(stored(live.advance(&[json!(1), json!(2), json!(3)]).expect("JSON").expect("a change")));
+        assert_eq!(replay(&records).values().expect("JSON"), [json!(1), json!(2), json!(3)]);
+        live.advance(&[]).expect("JSON").expect("a change that is lost");
+        live.store_anew();
+        records.push(stored(live.advance(&[]).expect("JSON").expect("a change, though nothing is left")));
+        assert_eq!(replay(&records).len(), 0);
     }
 
     #[test]

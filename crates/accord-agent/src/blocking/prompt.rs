@@ -46,8 +46,9 @@ pub enum Part {
 }
 
 impl Prompt {
-    /// Turns content blocks into parts. Reads the local files among the links that lie in one of the `roots`.
-    pub(super) fn of(blocks: Vec<ContentBlock>, roots: &[PathBuf]) -> Self {
+    /// Turns content blocks into parts. Reads the local files among the links that lie in one of the `roots`. Images inside
+    /// resources stay images where the agent sees `images`.
+    pub(super) fn of(blocks: Vec<ContentBlock>, roots: &[PathBuf], images: bool) -> Self {
         let mut parts = Vec::new();
         for block in &blocks {
             let part = match block {
@@ -59,7 +60,7 @@ impl Prompt {
                     Part::Audio { mime_type: audio.mime_type.clone(), data: audio.data.clone() }
                 }
                 ContentBlock::ResourceLink(link) => Part::Text(linked(link, roots)),
-                ContentBlock::Resource(embedded) => embedded_part(&embedded.resource),
+                ContentBlock::Resource(embedded) => embedded_part(&embedded.resource, images),
                 _ => continue,
             };
             match (parts.last_mut(), part) {
@@ -105,7 +106,7 @@ fn linked(link: &ResourceLink, roots: &[PathBuf]) -> String {
     }
 }
 
-fn embedded_part(resource: &EmbeddedResourceResource) -> Part {
+fn embedded_part(resource: &EmbeddedResourceResource, images: bool) -> Part {
     let name = resource.uri().rsplit('/').find(|part| !part.is_empty()).unwrap_or(resource.uri());
     match resource {
         EmbeddedResourceResource::TextResourceContents(text) => {
@@ -113,7 +114,7 @@ fn embedded_part(resource: &EmbeddedResourceResource) -> Part {
         }
         EmbeddedResourceResource::BlobResourceContents(blob) => {
             let mime_type = blob.mime_type.get().map_or("application/octet-stream", String::as_str);
-            if mime_type.starts_with("image/") {
+            if images && mime_type.starts_with("image/") {
                 return Part::Image { mime_type: mime_type.to_owned(), data: blob.blob.clone() };
             }
             let size = blob.blob.trim_end_matches('=').len() * 3 / 4;
@@ -203,7 +204,7 @@ mod tests {
         std::fs::write(&within, "\u{feff}inside").expect("a file");
         std::fs::write(other.path().join("x"), "outside").expect("a file");
         let uri = format!("file://{}", within.display()).replace(' ', "%20");
-        let told = Prompt::of(vec![link(uri.clone())], &roots).text();
+        let told = Prompt::of(vec![link(uri.clone())], &roots, false).text();
         assert_eq!(told, format!("[Attached: notes.txt]\nURI: {uri}\n\ninside"));
 
         #[cfg(unix)]
@@ -215,7 +216,7 @@ mod tests {
             "https://example.org/notes.txt".to_owned(),
             format!("file://elsewhere{}", within.display()),
         ] {
-            let told = Prompt::of(vec![link(uri.clone())], &roots).text();
+            let told = Prompt::of(vec![link(uri.clone())], &roots, false).text();
             assert_eq!(told, format!("[Attached: notes.txt]\nURI: {uri}"));
         }
     }
@@ -226,12 +227,13 @@ mod tests {
         let file = root.path().join("large");
         std::fs::write(&file, "é".repeat(MOST_ATTACHED)).expect("a file");
         let uri = format!("file://{}", file.display());
-        let told = Prompt::of(vec![link(uri)], &[root.path().to_owned()]).text();
+        let told = Prompt::of(vec![link(uri)], &[root.path().to_owned()], false).text();
         let marked = format!("[cut: the first {MOST_ATTACHED} of {} bytes]", 2 * MOST_ATTACHED);
         assert!(told.ends_with(&marked), "{}", &told[told.len() - 60..]);
         std::fs::write(&file, [0xff, 0xfe, 0x00]).expect("a file");
         let told =
-            Prompt::of(vec![link(format!("file://{}", file.display()))], &[root.path().to_owned()]).text();
+            Prompt::of(vec![link(format!("file://{}", file.display()))], &[root.path().to_owned()], false)
+                .text();
         assert!(told.ends_with("large"), "no text, no body");
     }
 
@@ -246,7 +248,7 @@ mod tests {
             resource(BlobResourceContents::new("x:/y.bin", "AAAA").into()),
             resource(BlobResourceContents::new("x:/y.gif", "R0lG").mime_type("image/gif".to_owned()).into()),
         ];
-        let prompt = Prompt::of(blocks.clone(), &[]);
+        let prompt = Prompt::of(blocks.clone(), &[], true);
         assert_eq!(prompt.blocks, blocks);
         let image = |mime: &str, data: &str| Part::Image { mime_type: mime.into(), data: data.into() };
         assert_eq!(
@@ -260,6 +262,11 @@ mod tests {
                 ),
                 image("image/gif", "R0lG"),
             ]
+        );
+        let blind = Prompt::of(blocks[4..].to_vec(), &[], false);
+        assert_eq!(
+            blind.parts,
+            [Part::Text("[Attached: y.gif]\nURI: x:/y.gif\n\n[3 bytes of image/gif left out]".into())]
         );
         assert_eq!(only_text(&blocks), None);
         assert_eq!(only_text(&blocks[..1]).as_deref(), Some("look"));

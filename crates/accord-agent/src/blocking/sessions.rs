@@ -167,7 +167,7 @@ impl<A: BlockingAgent> Sessions<A> {
         let open = self.find(source).ok_or_else(|| SessionsError::Unknown(source.clone()))?;
         let facts = open.facts().clone();
         let mut history = open.history().clone();
-        history.belongs_elsewhere();
+        history.store_anew();
         let opening = Opening { choice: facts.choice, ..Opening::new(cwd) };
         self.add(id.into(), opening, history, Grants::default()).map(drop)
     }
@@ -202,6 +202,14 @@ impl<A: BlockingAgent> Sessions<A> {
         Ok(())
     }
 
+    /// Forgets a session, but not one that was opened under its id meanwhile.
+    pub(super) fn forget(&self, session: &Arc<Open<A>>) {
+        let mut open = self.open();
+        if open.get(&session.id).is_some_and(|now| Arc::ptr_eq(now, session)) {
+            open.remove(&session.id);
+        }
+    }
+
     pub(super) fn find(&self, id: &SessionId) -> Option<Arc<Open<A>>> {
         self.open().get(id).cloned()
     }
@@ -223,7 +231,7 @@ impl<A: BlockingAgent> Sessions<A> {
             }
         }
         if fork {
-            history.belongs_elsewhere();
+            history.store_anew();
         }
         self.add(id, opening, history, grants)
     }

@@ -165,8 +165,11 @@ impl<A: BlockingAgent> Turns<A> {
         let reply = self.with_session(open, session, task, callbacks);
         let entries = session.history();
         let change = open.history().advance(&entries).map_err(Failure::failed)?;
-        if let Some(change) = change {
-            callbacks.record(&Record::History(change));
+        if let Some(change) = change
+            && !callbacks.record(&Record::History(change))
+        {
+            // The turn was given up before its agent was done. What the agent knows now belongs to the next one.
+            open.history().store_anew();
         }
         if let Some(usage) = session.usage() {
             callbacks.last_usage(usage);
@@ -196,7 +199,7 @@ impl<A: BlockingAgent> Turns<A> {
             return command.carry_out(&mut place).map(Reply::text);
         }
         let roots: Vec<_> = std::iter::once(facts.cwd).chain(facts.additional_directories).collect();
-        let prompt = Prompt::of(task.blocks, &roots);
+        let prompt = Prompt::of(task.blocks, &roots, self.about.accepts.image == Some(true));
         if !facts.titled {
             open.facts().titled = true;
             let title = line(&prompt.text(), TITLE);

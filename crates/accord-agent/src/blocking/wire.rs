@@ -73,11 +73,13 @@ impl Wire {
         }
     }
 
-    /// Stores a record; it is durable with the turn's end.
-    pub(super) fn record(&self, record: &Record) {
-        if !matches!(self.wait(|turn| async move { turn.record(record).await }), Some(Ok(()))) {
+    /// Stores a record; it is durable with the turn's end. Says whether it is in the session's log now.
+    pub(super) fn record(&self, record: &Record) -> bool {
+        let stored = matches!(self.wait(|turn| async move { turn.record(record).await }), Some(Ok(())));
+        if !stored {
             tracing::warn!("something of a turn could not be stored");
         }
+        stored
     }
 
     /// Chooses the model of the turns to come.

@@ -9,6 +9,7 @@ use accord_protocol::v1::{
 
 use super::{
     Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Never, Resuming,
+    Reviving,
 };
 use crate::session::Session;
 
@@ -32,6 +33,12 @@ impl Resuming for Never {
 
 impl Forking for Never {
     async fn fork(&self, _: ForkSessionRequest) -> Result<ForkSessionResponse, Error> {
+        match *self {}
+    }
+}
+
+impl Reviving for Never {
+    async fn revive(&self, _: SessionId) -> Result<(), Error> {
         match *self {}
     }
 }

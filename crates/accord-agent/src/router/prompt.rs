@@ -5,11 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use accord_protocol::v1::{PromptRequest, PromptResponse, StopReason};
+use accord_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason};
 use accord_transport::Call;
 
 use super::{Serving, caught, check, refuse, unknown};
-use crate::handler::{Agent, Error};
+use crate::handler::{Agent, Error, Reviving as _};
+use crate::session::Entry;
 use crate::table::Ticket;
 use crate::turn::{Running, Turn};
 
@@ -28,11 +29,15 @@ impl<A: Agent> Serving<A> {
     /// Enters the turn in the table before its task exists, so that a cancel in the next line finds it.
     fn admit_turn(&self, request: &PromptRequest) -> Result<(Arc<Running>, Ticket), Error> {
         let mut lines = self.wire.table.lock();
-        let line = lines.get_mut(&request.session_id).ok_or_else(|| unknown(&request.session_id))?;
-        if line.turn.is_some() {
+        let line = lines.get(&request.session_id);
+        if line.is_none() && !self.offer.revive {
+            return Err(unknown(&request.session_id));
+        }
+        if line.is_some_and(|line| line.turn.is_some()) {
             return Err(Error::invalid_request("a turn is running in this session already"));
         }
         check::prompt(&self.offer, &request.prompt)?;
+        let line = lines.entry(request.session_id.clone()).or_default();
         let running = Arc::new(Running::default());
         line.turn = Some(Arc::clone(&running));
         Ok((running, line.ticket(&self.wire.table, &request.session_id)))
@@ -64,6 +69,10 @@ impl<A: Agent> Serving<A> {
             let mut lines = serving.wire.table.lock();
             if let Some(line) = lines.get_mut(&id) {
                 line.turn = None;
+                // A session that could not be revived leaves nothing.
+                if line.is_idle() {
+                    lines.remove(&id);
+                }
             }
             let result = if running.cancel.is_cancelled() { Ok(StopReason::Cancelled) } else { result };
             call.answer(result.map(PromptResponse::new));
@@ -84,12 +93,19 @@ impl<A: Agent> Serving<A> {
             return Ok(StopReason::Cancelled);
         }
         let id = &request.session_id;
-        let entry = self.wire.table.open(id).ok_or_else(|| unknown(id))?;
+        let open = self.wire.table.open(id);
+        if open.is_none() && !self.offer.revive {
+            return Err(unknown(id));
+        }
         // A panic in the gate is an error of this prompt, too: the turn has to leave its session's table.
         caught(self.gate()).await?;
         if running.cancel.is_cancelled() {
             return Ok(StopReason::Cancelled);
         }
+        let entry = match open {
+            Some(entry) => entry,
+            None => self.revived(id.clone()).await?,
+        };
         let turn = Turn::new(Arc::clone(running), self.session(entry), request);
         drop(running.session.set(turn.session().clone()));
         // In a place of its own: every layer around a future moves all of it, and handlers are large.
@@ -101,5 +117,20 @@ impl<A: Agent> Serving<A> {
             Poll::Ready(result) => result,
             Poll::Pending => handler.await,
         }
+    }
+
+    /// Opens the session of a prompt that came without a load or resume. A cancel does not stop it half-way: the session is
+    /// open then, or it is not.
+    async fn revived(&self, id: SessionId) -> Result<Arc<Entry>, Error> {
+        let serving = self.clone();
+        let revived = self.tasks.spawn(async move {
+            let reviving = serving.agent.reviving().ok_or_else(|| unknown(&id))?;
+            caught(reviving.revive(id.clone())).await?;
+            let entry = Arc::new(Entry::new(id));
+            serving.wire.table.put(Arc::clone(&entry));
+            serving.agent.opened(serving.session(Arc::clone(&entry))).await;
+            Ok(entry)
+        });
+        revived.await.map_err(|_| Error::internal("the session could not be opened"))?
     }
 }

@@ -35,6 +35,7 @@ pub struct Builder<B: Backend> {
     changes: Option<watch::Receiver<Catalogue>>,
     mounting: tools::Settings,
     fork: bool,
+    revive: bool,
 }
 
 impl<B: Backend> Builder<B> {
@@ -48,6 +49,7 @@ impl<B: Backend> Builder<B> {
             changes: None,
             mounting: tools::Settings::default(),
             fork: false,
+            revive: false,
         }
     }
 
@@ -112,6 +114,14 @@ impl<B: Backend> Builder<B> {
         self
     }
 
+    /// Opens a stored session for a prompt that names it without a load or resume: as it was left, without MCP servers.
+    /// Also one that this client has closed. Without this such a prompt is refused, as most clients expect.
+    #[must_use]
+    pub fn revive_on_prompt(mut self) -> Self {
+        self.revive = true;
+        self
+    }
+
     /// The runtime, for one connection.
     pub fn build(self) -> Runtime<B> {
         Runtime {
@@ -126,6 +136,7 @@ impl<B: Backend> Builder<B> {
                 changes: self.changes,
                 mounting: self.mounting,
                 fork: self.fork,
+                revive: self.revive,
                 owners: Mutex::new(HashMap::new()),
             }),
         }

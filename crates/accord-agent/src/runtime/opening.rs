@@ -18,7 +18,7 @@ use super::handle::SessionHandle;
 use super::owner::{Core, Owner, Past, Start, as_text, lock};
 use super::tools::Tools;
 use super::{Runtime, Shared, now, restore, store_error};
-use crate::handler::{Error, Loading, Resuming};
+use crate::handler::{Error, Loading, Resuming, Reviving};
 use crate::session::Session;
 use crate::store::{Header, Store, StoreError};
 
@@ -69,6 +69,16 @@ impl<B: Backend> Resuming for Runtime<B> {
         let (modes, options) = state(opened.core());
         opened.keep();
         Ok(ResumeSessionResponse::new().modes(modes).config_options(options))
+    }
+}
+
+impl<B: Backend> Reviving for Runtime<B> {
+    async fn revive(&self, session: SessionId) -> Result<(), Error> {
+        let store = self.shared.parts.store.as_ref().ok_or_else(|| crate::router::unknown(&session))?;
+        let header = store.header(session.clone()).await.map_err(store_error)?;
+        let around = Surroundings { cwd: header.cwd.into(), directories: Vec::new(), servers: Vec::new() };
+        self.shared.reopen(session, around).await?.0.keep();
+        Ok(())
     }
 }
 

@@ -97,6 +97,49 @@ async fn a_hook_that_blocks_does_not_hold_up_the_answer() {
     wire.close().await;
 }
 
+// H4, H9
+#[tokio::test]
+async fn what_an_abandoned_turn_still_did_is_not_lost_with_the_process() {
+    let state = folder();
+    let (go, gone) = mpsc::channel::<()>();
+    let gone = std::sync::Arc::new(Mutex::new(gone));
+    let agent = || {
+        let gone = gone.clone();
+        Puppet::new(move |strings, prompt, callbacks| {
+            if prompt.text() == "stuck" {
+                callbacks.text("on it");
+                gone.lock().expect("no panic while held").recv().expect("the test says go");
+            }
+            Ok(Reply::text(strings.history.len().to_string()))
+        })
+    };
+    let grace = Duration::from_millis(50);
+    let mut wire = Wire::open(agent(), state.path(), |builder| builder.grace(grace), json!({})).await;
+    let session = wire.session(state.path()).await;
+    wire.prompt(&session, "one").await;
+    let turn = wire.start(&session, "stuck").await;
+    wire.take(|frame| frame["params"]["update"]["content"]["text"] == "on it").await;
+    wire.cancel(&session).await;
+    assert_eq!(wire.response(turn).await["result"]["stopReason"], "cancelled");
+    go.send(()).expect("the thread waits");
+    // The session takes prompts again once the thread has ended.
+    let updates = loop {
+        let id = wire.start(&session, "two").await;
+        if wire.response(id).await.get("result").is_some() {
+            break wire.updates(&session);
+        }
+    };
+    assert_eq!(said(&updates), "5");
+    wire.close().await;
+
+    let mut wire = Wire::simple(agent(), state.path()).await;
+    let open = json!({ "sessionId": session, "cwd": state.path(), "mcpServers": [] });
+    wire.call("session/resume", open).await;
+    let (_, updates) = wire.prompt(&session, "three").await;
+    assert_eq!(said(&updates), "7", "three turns of two entries, and this prompt");
+    wire.close().await;
+}
+
 // H6
 #[tokio::test]
 async fn an_answer_that_comes_after_the_turn_allows_nothing() {

@@ -12,7 +12,7 @@ use accord_agent::{
         Failure, Interrupter, Login, Prompt, Reply, Setup, Usage,
     },
     protocol::v1::{Implementation, PromptCapabilities},
-    runtime::{Catalogue, Choice},
+    runtime::{Catalogue, Choice, Runtime},
     store::{Store, jsonl::JsonlStore},
 };
 use serde_json::{Value, json};
@@ -148,6 +148,11 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
+/// The sessions in a folder.
+pub(crate) fn store(state: &Path) -> Store {
+    Store::start(JsonlStore::open(state.join("sessions")).expect("a store")).expect("a thread")
+}
+
 /// A connection of a client that is only lines of JSON.
 pub(crate) struct Wire {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -168,9 +173,12 @@ impl Wire {
         build: impl FnOnce(BlockingBuilder<Puppet>) -> BlockingBuilder<Puppet>,
         capabilities: Value,
     ) -> Self {
-        let store =
-            Store::start(JsonlStore::open(state.join("sessions")).expect("a store")).expect("a thread");
-        let runtime = build(Blocking::builder(agent)).build().runtime().store(store).build();
+        let runtime = build(Blocking::builder(agent)).build().runtime();
+        Self::serve(runtime.store(store(state)).unstable_fork().build(), capabilities).await
+    }
+
+    /// Serves the runtime, and introduces a client with these capabilities.
+    pub(crate) async fn serve(runtime: Runtime<Blocking<Puppet>>, capabilities: Value) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (read, write) = tokio::io::split(theirs);
         let served = tokio::spawn(async move {

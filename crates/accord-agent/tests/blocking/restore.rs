@@ -1,9 +1,9 @@
 //! What comes back after a restart, and what a fork has of its source.
 
-use accord_agent::blocking::Reply;
+use accord_agent::blocking::{Blocking, Reply};
 use serde_json::{Value, json};
 
-use super::harness::{Puppet, Wire, folder, of, said};
+use super::harness::{Puppet, Wire, folder, of, said, store};
 
 /// An agent that tells what it remembers, and runs a tool for each prompt.
 fn remembering() -> Puppet {
@@ -79,6 +79,117 @@ async fn load_replays_the_history_with_its_tool_calls_and_resume_does_not() {
     assert!(history.is_empty(), "{history:?}");
     let (_, updates) = wire.prompt(&session, "recall").await;
     assert_eq!(said(&updates), "one,two,recall,recall");
+    wire.close().await;
+}
+
+// H10, H4
+#[tokio::test]
+async fn a_fork_goes_its_own_way_with_what_its_source_remembers() {
+    let state = folder();
+    let (there, elsewhere) = (folder(), folder());
+    let mut wire = Wire::simple(remembering(), state.path()).await;
+    assert!(wire.introduced["agentCapabilities"]["sessionCapabilities"]["fork"].is_object());
+    let source = wire.session(there.path()).await;
+    wire.prompt(&source, "one").await;
+    wire.prompt(&source, "two").await;
+    let params = json!({ "sessionId": source, "cwd": elsewhere.path(), "mcpServers": [] });
+    let forked = wire.call("session/fork", params).await;
+    let fork = forked["sessionId"].as_str().expect("an id").to_owned();
+    assert_ne!(fork, source);
+
+    wire.prompt(&fork, "three").await;
+    let read =
+        |folder: &tempfile::TempDir| std::fs::read_to_string(folder.path().join("a.txt")).expect("a file");
+    assert_eq!((read(&there), read(&elsewhere)), ("two".to_owned(), "three".to_owned()));
+    let (_, updates) = wire.prompt(&source, "recall").await;
+    assert_eq!(said(&updates), "one,two,recall", "the source knows nothing of its fork");
+    let (_, updates) = wire.prompt(&fork, "recall").await;
+    assert_eq!(said(&updates), "one,two,three,recall", "nor the fork of what its source went on with");
+    let unknown = json!({ "sessionId": "nobody", "cwd": elsewhere.path(), "mcpServers": [] });
+    assert_eq!(wire.refused("session/fork", unknown).await["code"], -32002);
+    wire.close().await;
+
+    let mut wire = Wire::simple(remembering(), state.path()).await;
+    let open = json!({ "sessionId": fork, "cwd": elsewhere.path(), "mcpServers": [] });
+    wire.call("session/load", open).await;
+    let replay = wire.updates(&fork);
+    let users: Vec<_> =
+        of(&replay, "user_message_chunk").iter().map(|u| u["content"]["text"].clone()).collect();
+    assert_eq!(users, ["one", "two", "three", "recall"]);
+    assert_eq!(of(&replay, "tool_call").len(), 3);
+    let (_, updates) = wire.prompt(&fork, "recall").await;
+    assert_eq!(said(&updates), "one,two,three,recall,recall");
+    wire.close().await;
+}
+
+// H4
+#[tokio::test]
+async fn a_prompt_alone_brings_a_stored_session_back_where_that_is_wanted() {
+    let state = folder();
+    let mut wire = Wire::simple(remembering(), state.path()).await;
+    let session = wire.session(state.path()).await;
+    wire.prompt(&session, "one").await;
+    wire.close().await;
+
+    let mut wire = Wire::simple(remembering(), state.path()).await;
+    let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "recall" }] });
+    assert_eq!(wire.refused("session/prompt", prompt).await["code"], -32002, "only on request");
+    wire.close().await;
+
+    let reviving = || {
+        let runtime = Blocking::new(remembering()).runtime().store(store(state.path()));
+        Wire::serve(runtime.revive_on_prompt().build(), json!({}))
+    };
+    let mut wire = reviving().await;
+    let (stop, updates) = wire.prompt(&session, "recall").await;
+    assert_eq!((stop.as_str(), said(&updates).as_str()), ("end_turn", "one,recall"));
+    assert_eq!(updates[0]["sessionUpdate"], "available_commands_update", "as for any session that is opened");
+    let (_, updates) = wire.prompt(&session, "two").await;
+    assert_eq!(said(&updates), "did two");
+    wire.call("session/close", json!({ "sessionId": session })).await;
+    let (_, updates) = wire.prompt(&session, "recall").await;
+    assert_eq!(said(&updates), "one,recall,two,recall");
+    for _ in 0..2 {
+        let nobody = json!({ "sessionId": "nobody", "prompt": [{ "type": "text", "text": "hi" }] });
+        assert_eq!(wire.refused("session/prompt", nobody).await["code"], -32002);
+    }
+    wire.close().await;
+
+    // Cancelled while it is brought back, it is there all the same, or not at all: the next prompt finds it.
+    let mut wire = reviving().await;
+    let turn = wire.start(&session, "recall").await;
+    wire.cancel(&session).await;
+    wire.response(turn).await;
+    let (stop, _) = wire.prompt(&session, "recall").await;
+    assert_eq!(stop, "end_turn");
+    wire.close().await;
+}
+
+// H16
+#[tokio::test]
+async fn a_mode_survives_a_restart() {
+    use accord_agent::{protocol::v1::SessionMode, runtime::Catalogue};
+
+    let state = folder();
+    let agent = || {
+        let modes = [SessionMode::new("ask", "Ask"), SessionMode::new("act", "Act")];
+        Puppet { catalogue: Catalogue::default().modes(modes), ..remembering() }
+    };
+    let mut wire = Wire::simple(agent(), state.path()).await;
+    let opened = wire.call("session/new", json!({ "cwd": state.path(), "mcpServers": [] })).await;
+    let session = opened["sessionId"].as_str().expect("an id").to_owned();
+    assert_eq!(opened["modes"]["currentModeId"], "ask");
+    wire.call("session/set_mode", json!({ "sessionId": session, "modeId": "act" })).await;
+    wire.close().await;
+
+    let again = agent();
+    let setups = again.setups.clone();
+    let mut wire = Wire::simple(again, state.path()).await;
+    let open = json!({ "sessionId": session, "cwd": state.path(), "mcpServers": [] });
+    let resumed = wire.call("session/resume", open).await;
+    assert_eq!(resumed["modes"]["currentModeId"], "act");
+    let mode = setups.lock().expect("no panic while held")[0].choice.mode.clone();
+    assert_eq!(mode.expect("a mode"), "act", "the agent is set up with it");
     wire.close().await;
 }
 

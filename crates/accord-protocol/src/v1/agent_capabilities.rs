@@ -7,6 +7,8 @@ use crate::{
 
 record! {
     /// What an agent can do beyond what every agent must.
+    ///
+    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct AgentCapabilities {
         optional {
             /// Whether it offers `session/load`; absent means no.
@@ -25,6 +27,8 @@ record! {
 
 record! {
     /// What a prompt may hold beside text and links.
+    ///
+    /// See [Prompt capabilities](https://agentclientprotocol.com/protocol/v1/initialization#prompt-capabilities).
     pub struct PromptCapabilities {
         optional {
             /// Images; absent means no.
@@ -39,6 +43,8 @@ record! {
 
 record! {
     /// Which MCP servers an agent can connect to beside commands.
+    ///
+    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct McpCapabilities {
         optional {
             /// Those reached by Streamable HTTP; absent means no.
@@ -51,6 +57,8 @@ record! {
 
 record! {
     /// What an agent can do with sessions; each is offered by an object, `{}` suffices.
+    ///
+    /// See [Session capabilities](https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities).
     pub struct SessionCapabilities {
         optional {
             /// `session/list`.
@@ -123,6 +131,8 @@ record! {
 
 record! {
     /// What an agent can do about signing in and out.
+    ///
+    /// See [Agent capabilities](https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities).
     pub struct AgentAuthCapabilities {
         optional {
             /// `logout`.

@@ -12,6 +12,8 @@ id! {
 
 tagged! {
     /// A way to sign in.
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub enum AuthMethod by "type" {
         /// The client runs the agent's own program in a terminal, and does not call `authenticate` for it.
         "terminal" => Terminal(AuthMethodTerminal),
@@ -30,6 +32,8 @@ record! {
     /// Signing in by running the agent's command in a terminal; exit status 0 means that it worked.
     ///
     /// Offered only to clients with the capability `auth.terminal`.
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub struct AuthMethodTerminal {
         required {
             /// Which method it is.
@@ -50,6 +54,8 @@ record! {
 
 record! {
     /// Signing in by calling `authenticate`.
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub struct AuthMethodAgent {
         required {
             /// Which method it is.
@@ -67,6 +73,8 @@ record! {
 record! {
     /// Signs in (`authenticate`).
     ///
+    /// Sent by the client; answered with [`AuthenticateResponse`].
+    ///
     /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub struct AuthenticateRequest {
         required {
@@ -78,15 +86,27 @@ record! {
 
 record! {
     /// The person is signed in.
+    ///
+    /// The agent's answer to [`AuthenticateRequest`].
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub message AuthenticateResponse {}
 }
 
 record! {
     /// Signs out (`logout`). Needs the agent capability `auth.logout`.
+    ///
+    /// Sent by the client; answered with [`LogoutResponse`].
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub message LogoutRequest {}
 }
 
 record! {
     /// The person is signed out.
+    ///
+    /// The agent's answer to [`LogoutRequest`].
+    ///
+    /// See [Authentication](https://agentclientprotocol.com/protocol/v1/authentication).
     pub message LogoutResponse {}
 }

@@ -4,6 +4,8 @@ use crate::open::{Maybe, record};
 
 record! {
     /// What a client can do beyond what every client must.
+    ///
+    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct ClientCapabilities {
         optional {
             /// Which file methods it serves.
@@ -26,6 +28,8 @@ record! {
 
 record! {
     /// Which file methods a client serves.
+    ///
+    /// See [File system](https://agentclientprotocol.com/protocol/v1/initialization#filesystem).
     pub struct FileSystemCapabilities {
         optional {
             /// `fs/read_text_file`; absent means no.
@@ -38,6 +42,8 @@ record! {
 
 record! {
     /// What a client understands about sessions; each is offered by an object, `{}` suffices.
+    ///
+    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct ClientSessionCapabilities {
         optional {
             /// Compaction updates.
@@ -77,6 +83,8 @@ record! {
 
 record! {
     /// What a client can do about signing in.
+    ///
+    /// See [Client capabilities](https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities).
     pub struct AuthCapabilities {
         optional {
             /// Whether it can run the agent's command in a terminal for it; absent means no.
@@ -87,6 +95,8 @@ record! {
 
 record! {
     /// How a client can ask the person for input.
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub struct ElicitationCapabilities {
         optional {
             /// By a form.

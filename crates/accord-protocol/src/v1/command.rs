@@ -21,6 +21,8 @@ record! {
 
 record! {
     /// A command; it is used by starting a prompt's text with `/name`.
+    ///
+    /// See [Slash commands](https://agentclientprotocol.com/protocol/v1/slash-commands).
     pub struct AvailableCommand {
         required {
             /// The name, without the slash.

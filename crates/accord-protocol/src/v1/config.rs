@@ -78,6 +78,8 @@ strings! {
 
 tagged! {
     /// The sorts of option; the members lie in the option itself.
+    ///
+    /// See [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
     pub enum SessionConfigKind by "type" {
         /// One of several values.
         "select" => Select(SessionConfigSelect),
@@ -207,6 +209,8 @@ impl Lenient for SessionConfigSelectOptions {}
 
 record! {
     /// The options of a session have changed.
+    ///
+    /// See [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
     pub struct ConfigOptionUpdate {
         required {
             /// The options and how they are set, complete.
@@ -217,6 +221,10 @@ record! {
 
 record! {
     /// Sets an option (`session/set_config_option`); allowed during a turn.
+    ///
+    /// Sent by the client; answered with [`SetSessionConfigOptionResponse`].
+    ///
+    /// See [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
     pub struct SetSessionConfigOptionRequest {
         required {
             /// The session.
@@ -233,6 +241,10 @@ record! {
 
 record! {
     /// The option is set.
+    ///
+    /// The agent's answer to [`SetSessionConfigOptionRequest`].
+    ///
+    /// See [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
     pub struct SetSessionConfigOptionResponse {
         required {
             /// The options and how they are set now, complete: setting one may change others.
@@ -242,6 +254,8 @@ record! {
 }
 
 /// The value to set an option to; its members lie in the request itself.
+///
+/// See [Session config options](https://agentclientprotocol.com/protocol/v1/session-config-options).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionConfigOptionValue {

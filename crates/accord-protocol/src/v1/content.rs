@@ -8,6 +8,8 @@ tagged! {
     ///
     /// Text and links may always be sent to an agent; image, audio and resource only where
     /// [`PromptCapabilities`](super::PromptCapabilities) says so.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub enum ContentBlock by "type" {
         /// Plain text or Markdown.
         "text" => Text(TextContent),
@@ -66,6 +68,8 @@ impl From<String> for ContentBlock {
 
 record! {
     /// Plain text or Markdown.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct TextContent {
         required {
             /// The text.
@@ -80,6 +84,8 @@ record! {
 
 record! {
     /// A picture.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct ImageContent {
         required {
             /// The bytes in Base64.
@@ -98,6 +104,8 @@ record! {
 
 record! {
     /// Sound.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct AudioContent {
         required {
             /// The bytes in Base64.
@@ -114,6 +122,8 @@ record! {
 
 record! {
     /// A reference to a resource which the receiver may fetch itself.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct ResourceLink {
         required {
             /// The resource's name, for people.
@@ -138,6 +148,8 @@ record! {
 
 record! {
     /// A resource with its contents.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct EmbeddedResource {
         required {
             /// The resource.
@@ -184,6 +196,8 @@ record! {
 
 record! {
     /// Hints on whom a content is for and how much it matters.
+    ///
+    /// See [Content](https://agentclientprotocol.com/protocol/v1/content).
     pub struct Annotations {
         optional {
             /// Whom it is meant for.

@@ -14,6 +14,10 @@ id! {
 
 record! {
     /// Asks the person for input (`elicitation/create`). Needs the client capability `elicitation`.
+    ///
+    /// Sent by the agent; answered with [`CreateElicitationResponse`].
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub struct CreateElicitationRequest {
         required {
             /// What is asked, for people.
@@ -28,6 +32,8 @@ record! {
 
 tagged! {
     /// The ways to ask; the members lie in the request itself.
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub enum ElicitationMode by "mode" {
         /// A form, filled in at the client. Needs `elicitation.form`.
         "form" => Form(ElicitationFormMode),
@@ -138,6 +144,10 @@ record! {
 
 record! {
     /// What the person did.
+    ///
+    /// The client's answer to [`CreateElicitationRequest`].
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub struct CreateElicitationResponse {
         inline {
             /// What it was.
@@ -148,6 +158,8 @@ record! {
 
 tagged! {
     /// The things a person can do; the members lie in the response itself.
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub enum ElicitationAction by "action" {
         /// Filled the form in, or consented to visit the address.
         "accept" => Accept(ElicitationAcceptAction),
@@ -174,6 +186,10 @@ record! {
 
 record! {
     /// The person is done at the address (`elicitation/complete`).
+    ///
+    /// Sent by the agent.
+    ///
+    /// See [Completion of a visit](https://agentclientprotocol.com/protocol/v1/elicitation#url-completion).
     pub struct CompleteElicitationNotification {
         required {
             /// Which elicitation it is.

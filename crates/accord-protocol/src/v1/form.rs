@@ -14,6 +14,8 @@ use crate::{
 
 record! {
     /// A form: an object whose properties are its fields.
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub struct ElicitationSchema {
         optional {
             /// The schema's type, which is always `object`.
@@ -40,6 +42,8 @@ strings! {
 
 tagged! {
     /// A field of a form.
+    ///
+    /// See [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation).
     pub enum ElicitationPropertySchema by "type" {
         /// A text, or one of several.
         "string" => String(StringPropertySchema),

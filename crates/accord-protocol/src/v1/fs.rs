@@ -8,6 +8,8 @@ use crate::open::{Maybe, record};
 record! {
     /// Asks for a text file's contents (`fs/read_text_file`). Needs the client capability `fs.readTextFile`.
     ///
+    /// Sent by the agent; answered with [`ReadTextFileResponse`].
+    ///
     /// See [File system](https://agentclientprotocol.com/protocol/v1/file-system).
     pub struct ReadTextFileRequest {
         required {
@@ -27,6 +29,10 @@ record! {
 
 record! {
     /// A text file's contents.
+    ///
+    /// The client's answer to [`ReadTextFileRequest`].
+    ///
+    /// See [File system](https://agentclientprotocol.com/protocol/v1/file-system).
     pub struct ReadTextFileResponse {
         required {
             /// The lines asked for.
@@ -39,6 +45,10 @@ record! {
     /// Replaces a text file's contents, making the file if need be (`fs/write_text_file`).
     ///
     /// Needs the client capability `fs.writeTextFile`.
+    ///
+    /// Sent by the agent; answered with [`WriteTextFileResponse`].
+    ///
+    /// See [File system](https://agentclientprotocol.com/protocol/v1/file-system).
     pub struct WriteTextFileRequest {
         required {
             /// The session on whose behalf it is written.
@@ -53,5 +63,9 @@ record! {
 
 record! {
     /// The file is written.
+    ///
+    /// The client's answer to [`WriteTextFileRequest`].
+    ///
+    /// See [File system](https://agentclientprotocol.com/protocol/v1/file-system).
     pub message WriteTextFileResponse {}
 }

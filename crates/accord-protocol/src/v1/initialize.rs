@@ -10,6 +10,8 @@ use crate::open::{Maybe, record};
 record! {
     /// Opens the connection (`initialize`): what the client is and can do.
     ///
+    /// Sent by the client; answered with [`InitializeResponse`].
+    ///
     /// See [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     pub struct InitializeRequest {
         required {
@@ -27,6 +29,10 @@ record! {
 
 record! {
     /// What the agent is and can do.
+    ///
+    /// The agent's answer to [`InitializeRequest`].
+    ///
+    /// See [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     pub struct InitializeResponse {
         required {
             /// The version to speak: the client's if the agent knows it, else the newest the agent knows.
@@ -45,6 +51,8 @@ record! {
 
 record! {
     /// A program's name and version.
+    ///
+    /// See [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
     pub struct Implementation {
         required {
             /// Its name, for programs.
@@ -60,6 +68,8 @@ record! {
 }
 
 /// A version of the protocol; it changes only when the protocol breaks.
+///
+/// See [Initialization](https://agentclientprotocol.com/protocol/v1/initialization).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProtocolVersion(u16);

@@ -24,6 +24,8 @@ record! {
 
 record! {
     /// A way of working, such as "ask" or "code".
+    ///
+    /// See [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
     pub struct SessionMode {
         required {
             /// Which mode it is.
@@ -40,6 +42,10 @@ record! {
 
 record! {
     /// Switches a session's mode (`session/set_mode`); allowed during a turn.
+    ///
+    /// Sent by the client; answered with [`SetSessionModeResponse`].
+    ///
+    /// See [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
     pub struct SetSessionModeRequest {
         required {
             /// The session.
@@ -52,11 +58,17 @@ record! {
 
 record! {
     /// The mode is switched.
+    ///
+    /// The agent's answer to [`SetSessionModeRequest`].
+    ///
+    /// See [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
     pub message SetSessionModeResponse {}
 }
 
 record! {
     /// The session is now in another mode, whoever switched it.
+    ///
+    /// See [Session modes](https://agentclientprotocol.com/protocol/v1/session-modes).
     pub struct CurrentModeUpdate {
         required {
             /// The mode it is in.

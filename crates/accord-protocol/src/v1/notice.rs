@@ -6,6 +6,8 @@ record! {
     /// Something the person should know now. It is no part of the session's history and may go unseen.
     ///
     /// Needs the client capability `session.notices`.
+    ///
+    /// See [Session notices](https://agentclientprotocol.com/rfds/session-notices).
     pub struct Notice {
         required {
             /// How bad it is.

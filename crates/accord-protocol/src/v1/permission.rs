@@ -11,6 +11,8 @@ id! {
 record! {
     /// Asks the person whether a tool call may go on (`session/request_permission`).
     ///
+    /// Sent by the agent; answered with [`RequestPermissionResponse`].
+    ///
     /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct RequestPermissionRequest {
         required {
@@ -26,6 +28,10 @@ record! {
 
 record! {
     /// What the person chose.
+    ///
+    /// The client's answer to [`RequestPermissionRequest`].
+    ///
+    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct RequestPermissionResponse {
         required {
             /// The choice, or that there is none because the turn was cancelled.
@@ -36,6 +42,8 @@ record! {
 
 record! {
     /// One of the answers a person can choose.
+    ///
+    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub struct PermissionOption {
         required {
             /// Which option it is.
@@ -50,6 +58,8 @@ record! {
 
 strings! {
     /// What an option means.
+    ///
+    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub enum PermissionOptionKind {
         /// Yes, this time.
         AllowOnce = "allow_once",
@@ -64,6 +74,8 @@ strings! {
 
 tagged! {
     /// How a request for permission ended.
+    ///
+    /// See [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission).
     pub enum RequestPermissionOutcome by "outcome" {
         /// The turn was cancelled before the person chose.
         "cancelled" => Cancelled,

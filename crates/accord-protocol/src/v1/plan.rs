@@ -18,6 +18,8 @@ record! {
 
 record! {
     /// A step of a plan.
+    ///
+    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub struct PlanEntry {
         required {
             /// What is to be done, for people.
@@ -32,6 +34,8 @@ record! {
 
 strings! {
     /// How much a step matters.
+    ///
+    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub enum PlanEntryPriority {
         /// The task fails without it.
         High = "high",
@@ -44,6 +48,8 @@ strings! {
 
 strings! {
     /// How far a step is.
+    ///
+    /// See [Plan entries](https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries).
     pub enum PlanEntryStatus {
         /// Not started.
         Pending = "pending",
@@ -61,6 +67,8 @@ id! {
 
 record! {
     /// One of several plans has new contents. Needs the client capability `plan`.
+    ///
+    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub struct PlanUpdate {
         required {
             /// The plan, complete.
@@ -71,6 +79,8 @@ record! {
 
 record! {
     /// One of several plans is gone. Needs the client capability `plan`.
+    ///
+    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub struct PlanRemoved {
         required {
             /// Which plan it is.
@@ -81,6 +91,8 @@ record! {
 
 tagged! {
     /// The form that a named plan has.
+    ///
+    /// See [Agent plan](https://agentclientprotocol.com/protocol/v1/agent-plan).
     pub enum PlanUpdateContent by "type" {
         /// A list of steps.
         "items" => Items(PlanItems),

@@ -6,7 +6,9 @@ use crate::open::{Maybe, record, strings};
 record! {
     /// Begins a turn (`session/prompt`); the answer comes when the turn ends, updates before it.
     ///
-    /// See [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn).
+    /// Sent by the client; answered with [`PromptResponse`].
+    ///
+    /// See [User message](https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message).
     pub struct PromptRequest {
         required {
             /// The session.
@@ -19,6 +21,10 @@ record! {
 
 record! {
     /// The turn has ended.
+    ///
+    /// The agent's answer to [`PromptRequest`].
+    ///
+    /// See [Check for completion](https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion).
     pub struct PromptResponse {
         required {
             /// Why it ended.

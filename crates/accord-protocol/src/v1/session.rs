@@ -10,11 +10,15 @@ use crate::{
 
 id! {
     /// Names a session; the agent chooses it.
+    ///
+    /// See [Session ID](https://agentclientprotocol.com/protocol/v1/session-setup#session-id).
     pub struct SessionId;
 }
 
 record! {
     /// Begins a session (`session/new`).
+    ///
+    /// Sent by the client; answered with [`NewSessionResponse`].
     ///
     /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session).
     pub struct NewSessionRequest {
@@ -51,6 +55,10 @@ impl From<&Path> for NewSessionRequest {
 
 record! {
     /// The session has begun.
+    ///
+    /// The agent's answer to [`NewSessionRequest`].
+    ///
+    /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session).
     pub struct NewSessionResponse {
         required {
             /// Which session it is.
@@ -70,6 +78,8 @@ record! {
 record! {
     /// Opens a session again and replays its history as updates (`session/load`). Needs the agent capability
     /// `loadSession`.
+    ///
+    /// Sent by the client; answered with [`LoadSessionResponse`].
     ///
     /// See [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
     pub struct LoadSessionRequest {
@@ -92,6 +102,10 @@ record! {
 
 record! {
     /// The session is open and its history has been replayed.
+    ///
+    /// The agent's answer to [`LoadSessionRequest`].
+    ///
+    /// See [Loading sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions).
     pub message LoadSessionResponse {
         optional {
             /// Its modes, if it has any.
@@ -107,6 +121,10 @@ record! {
 record! {
     /// Opens a session again without a replay (`session/resume`). Needs the agent capability
     /// `sessionCapabilities.resume`.
+    ///
+    /// Sent by the client; answered with [`ResumeSessionResponse`].
+    ///
+    /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     pub struct ResumeSessionRequest {
         required {
             /// Which session it is.
@@ -127,6 +145,10 @@ record! {
 
 record! {
     /// The session is open.
+    ///
+    /// The agent's answer to [`ResumeSessionRequest`].
+    ///
+    /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     pub message ResumeSessionResponse {
         optional {
             /// Its modes, if it has any.
@@ -142,6 +164,10 @@ record! {
 record! {
     /// Asks for one page of the sessions there are (`session/list`). Needs the agent capability
     /// `sessionCapabilities.list`.
+    ///
+    /// Sent by the client; answered with [`ListSessionsResponse`].
+    ///
+    /// See [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     pub message ListSessionsRequest {
         optional {
             /// Only sessions in this directory (absolute).
@@ -154,6 +180,10 @@ record! {
 
 record! {
     /// One page of the sessions there are.
+    ///
+    /// The agent's answer to [`ListSessionsRequest`].
+    ///
+    /// See [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     pub struct ListSessionsResponse {
         required {
             /// The sessions.
@@ -168,6 +198,8 @@ record! {
 
 record! {
     /// What a list tells about a session.
+    ///
+    /// See [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     pub struct SessionInfo {
         required {
             /// Which session it is.
@@ -188,6 +220,8 @@ record! {
 
 record! {
     /// What has changed about a session: absent fields leave things as they are, null clears them.
+    ///
+    /// See [Session list](https://agentclientprotocol.com/protocol/v1/session-list).
     pub struct SessionInfoUpdate {
         optional {
             /// What to call it, for people.
@@ -201,6 +235,10 @@ record! {
 record! {
     /// Ends a session's work and frees what it holds (`session/close`); it can be resumed later. Needs the agent
     /// capability `sessionCapabilities.close`.
+    ///
+    /// Sent by the client; answered with [`CloseSessionResponse`].
+    ///
+    /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     pub struct CloseSessionRequest {
         required {
             /// Which session it is.
@@ -211,11 +249,19 @@ record! {
 
 record! {
     /// The session is closed.
+    ///
+    /// The agent's answer to [`CloseSessionRequest`].
+    ///
+    /// See [Session setup](https://agentclientprotocol.com/protocol/v1/session-setup).
     pub message CloseSessionResponse {}
 }
 
 record! {
     /// Removes a session for good (`session/delete`). Needs the agent capability `sessionCapabilities.delete`.
+    ///
+    /// Sent by the client; answered with [`DeleteSessionResponse`].
+    ///
+    /// See [Session delete](https://agentclientprotocol.com/protocol/v1/session-delete).
     pub struct DeleteSessionRequest {
         required {
             /// Which session it is.
@@ -226,11 +272,17 @@ record! {
 
 record! {
     /// The session is gone.
+    ///
+    /// The agent's answer to [`DeleteSessionRequest`].
+    ///
+    /// See [Session delete](https://agentclientprotocol.com/protocol/v1/session-delete).
     pub message DeleteSessionResponse {}
 }
 
 record! {
     /// Instructions from the client for a session. Needs the agent capability `sessionCapabilities.systemPrompt`.
+    ///
+    /// See [Client system prompt](https://agentclientprotocol.com/rfds/client-system-prompt).
     pub struct SystemPrompt {
         required {
             /// How they combine with the agent's own; an agent refuses a mode it does not know.

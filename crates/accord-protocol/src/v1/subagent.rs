@@ -9,6 +9,8 @@ record! {
     /// A child session begins, or something about it changes: absent fields leave things as they are, null clears them.
     ///
     /// Sent in the parent's session, before anything of the child's own.
+    ///
+    /// See [Subagents](https://agentclientprotocol.com/rfds/subagents).
     pub struct SubagentUpdate {
         required {
             /// The child.
@@ -48,6 +50,8 @@ record! {
 
 tagged! {
     /// What a child session is doing.
+    ///
+    /// See [Current work state](https://agentclientprotocol.com/rfds/subagents#current-work-state).
     pub enum StateUpdate by "state" {
         /// It works.
         "running" => Running(RunningStateUpdate),
@@ -120,6 +124,8 @@ record! {
 
 record! {
     /// A message between two sessions; said again, absent fields leave things as they are and null clears them.
+    ///
+    /// See [Subagents](https://agentclientprotocol.com/rfds/subagents).
     pub struct SessionMessage {
         required {
             /// The message, within the session that this update is about.
@@ -142,6 +148,8 @@ record! {
 
 record! {
     /// A block more for a message between two sessions.
+    ///
+    /// See [Subagents](https://agentclientprotocol.com/rfds/subagents).
     pub struct SessionMessageChunk {
         required {
             /// The message, within the session that this update is about.

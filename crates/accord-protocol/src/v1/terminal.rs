@@ -13,6 +13,8 @@ id! {
 record! {
     /// Starts a command in a new terminal (`terminal/create`); the answer does not wait for its end.
     ///
+    /// Sent by the agent; answered with [`CreateTerminalResponse`].
+    ///
     /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct CreateTerminalRequest {
         required {
@@ -36,6 +38,10 @@ record! {
 
 record! {
     /// The command has been started.
+    ///
+    /// The client's answer to [`CreateTerminalRequest`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct CreateTerminalResponse {
         required {
             /// Which terminal it runs in.
@@ -46,6 +52,10 @@ record! {
 
 record! {
     /// Asks for a terminal's output so far (`terminal/output`).
+    ///
+    /// Sent by the agent; answered with [`TerminalOutputResponse`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct TerminalOutputRequest {
         required {
             /// The session.
@@ -58,6 +68,10 @@ record! {
 
 record! {
     /// A terminal's output so far.
+    ///
+    /// The client's answer to [`TerminalOutputRequest`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct TerminalOutputResponse {
         required {
             /// What was kept of the output.
@@ -74,6 +88,8 @@ record! {
 
 record! {
     /// How a command ended.
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct TerminalExitStatus {
         optional {
             /// Its exit code; absent or null when a signal ended it.
@@ -86,6 +102,10 @@ record! {
 
 record! {
     /// Ends a command if it still runs, and forgets the terminal (`terminal/release`).
+    ///
+    /// Sent by the agent; answered with [`ReleaseTerminalResponse`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct ReleaseTerminalRequest {
         required {
             /// The session.
@@ -98,11 +118,19 @@ record! {
 
 record! {
     /// The terminal is gone; a tool call that shows it keeps what it had.
+    ///
+    /// The client's answer to [`ReleaseTerminalRequest`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub message ReleaseTerminalResponse {}
 }
 
 record! {
     /// Waits for a command's end (`terminal/wait_for_exit`).
+    ///
+    /// Sent by the agent; answered with [`WaitForTerminalExitResponse`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct WaitForTerminalExitRequest {
         required {
             /// The session.
@@ -115,6 +143,10 @@ record! {
 
 record! {
     /// The command has ended.
+    ///
+    /// The client's answer to [`WaitForTerminalExitRequest`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub message WaitForTerminalExitResponse {
         optional {
             /// Its exit code; absent or null when a signal ended it.
@@ -127,6 +159,10 @@ record! {
 
 record! {
     /// Ends a command but keeps the terminal and its output (`terminal/kill`).
+    ///
+    /// Sent by the agent; answered with [`KillTerminalResponse`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct KillTerminalRequest {
         required {
             /// The session.
@@ -139,5 +175,9 @@ record! {
 
 record! {
     /// The command has been told to end.
+    ///
+    /// The client's answer to [`KillTerminalRequest`].
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub message KillTerminalResponse {}
 }

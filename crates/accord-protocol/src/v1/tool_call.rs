@@ -42,6 +42,8 @@ record! {
 
 record! {
     /// What has changed about a tool call: an absent field, or null, leaves things as they are, a list replaces the old one.
+    ///
+    /// See [Updating](https://agentclientprotocol.com/protocol/v1/tool-calls#updating).
     pub struct ToolCallUpdate {
         required {
             /// Which call it is.
@@ -88,6 +90,8 @@ impl From<ToolCall> for ToolCallUpdate {
 
 strings! {
     /// What sort of tool is called; clients choose icons by it.
+    ///
+    /// See [Creating](https://agentclientprotocol.com/protocol/v1/tool-calls#creating).
     pub enum ToolKind {
         /// Reads files or data.
         Read = "read",
@@ -114,6 +118,8 @@ strings! {
 
 strings! {
     /// How far a tool call is.
+    ///
+    /// See [Status](https://agentclientprotocol.com/protocol/v1/tool-calls#status).
     pub enum ToolCallStatus {
         /// Not started: its input still streams in, or it waits for permission.
         Pending = "pending",
@@ -128,6 +134,8 @@ strings! {
 
 tagged! {
     /// Something that a tool call has brought.
+    ///
+    /// See [Content of tool calls](https://agentclientprotocol.com/protocol/v1/tool-calls#content).
     pub enum ToolCallContent by "type" {
         /// A piece of text, a picture, a resource.
         "content" => Content(Content),
@@ -165,6 +173,8 @@ record! {
 
 record! {
     /// A change to a file, as its text before and after.
+    ///
+    /// See [Content of tool calls](https://agentclientprotocol.com/protocol/v1/tool-calls#content).
     pub struct Diff {
         required {
             /// The file (absolute).
@@ -181,6 +191,8 @@ record! {
 
 record! {
     /// A terminal of the client, made with `terminal/create`, shown inside a tool call.
+    ///
+    /// See [Terminals](https://agentclientprotocol.com/protocol/v1/terminals).
     pub struct Terminal {
         required {
             /// Which terminal it is; it must not have been released yet when it is first shown.
@@ -201,6 +213,8 @@ record! {
 
 record! {
     /// A place in a file.
+    ///
+    /// See [Following the agent](https://agentclientprotocol.com/protocol/v1/tool-calls#following-the-agent).
     pub struct ToolCallLocation {
         required {
             /// The file (absolute).

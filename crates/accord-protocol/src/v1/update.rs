@@ -15,7 +15,9 @@ id! {
 record! {
     /// Something has happened in a session (`session/update`).
     ///
-    /// See [Prompt turn](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
+    /// Sent by the agent.
+    ///
+    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub struct SessionNotification {
         required {
             /// The session.
@@ -28,6 +30,8 @@ record! {
 
 tagged! {
     /// What has happened in a session.
+    ///
+    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub enum SessionUpdate by "sessionUpdate" {
         /// A piece of what the person said, as a load replays it.
         "user_message_chunk" => UserMessageChunk(ContentChunk),
@@ -111,6 +115,8 @@ impl SessionUpdate {
 
 record! {
     /// A piece of a message.
+    ///
+    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub struct ContentChunk {
         required {
             /// The piece.

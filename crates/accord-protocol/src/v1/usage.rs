@@ -4,6 +4,8 @@ use crate::open::{Maybe, record};
 
 record! {
     /// How full the context window is now, and what the session has cost so far.
+    ///
+    /// See [Agent reports output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output).
     pub struct UsageUpdate {
         required {
             /// Tokens in the context window.

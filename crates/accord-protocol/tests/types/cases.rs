@@ -6,11 +6,71 @@ use accord_protocol::{
     open::{Json, Maybe},
     rpc::{self, Message},
     v1::{
-        AgentRequest, AuthMethod, ClientRequest, InitializeResponse, LoadSessionResponse,
-        RequestPermissionRequest, SessionNotification, SessionUpdate,
+        AgentRequest, AuthMethod, ClientRequest, InitializeResponse, LoadSessionResponse, McpServer,
+        NewSessionRequest, RequestPermissionRequest, SessionConfigKind, SessionConfigSelectOptions,
+        SessionNotification, SessionUpdate,
     },
 };
 use serde_json::{Value, json};
+
+// B124
+#[test]
+fn a_grouped_select_reads_and_is_written_back() {
+    let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "sess_1", "update": {
+        "sessionUpdate": "config_option_update",
+        "configOptions": [{
+            "id": "model", "name": "Model", "type": "select", "currentValue": "b",
+            "options": [{ "group": "g1", "name": "Group 1", "options": [
+                { "value": "a", "name": "A" }, { "value": "b", "name": "B" },
+            ] }],
+        }],
+    } } });
+    let Ok(Message::Update(note)) = rpc::decode(line.to_string().as_bytes()) else {
+        panic!("it is an update")
+    };
+    let SessionUpdate::ConfigOptionUpdate(update) = &note.update else { panic!("{note:?}") };
+    let [option] = &*update.config_options else { panic!("{update:?}") };
+    let SessionConfigKind::Select(select) = &option.kind else { panic!("{option:?}") };
+    let SessionConfigSelectOptions::Grouped(groups) = &select.options else { panic!("{select:?}") };
+    let [group] = &**groups else { panic!("{groups:?}") };
+    assert_eq!((group.group.as_str(), group.options.len()), ("g1", 2));
+    assert_eq!(serde_json::to_value(&note).expect("it writes"), line["params"]);
+}
+
+// B131
+#[test]
+fn a_server_that_is_a_command_reads_with_and_without_its_type() {
+    let new = |server: Value| {
+        let params = json!({ "cwd": "/workspace/proj", "mcpServers": [server] });
+        rpc::typed::<NewSessionRequest>(&params.to_string()).map(|new| new.mcp_servers)
+    };
+    for server in [
+        json!({ "name": "fs", "command": "/bin/mcp", "args": null, "env": null }),
+        json!({ "type": "stdio", "name": "fs", "command": "/bin/mcp", "args": [], "env": [] }),
+    ] {
+        let servers = new(server).expect("it reads");
+        let [McpServer::Stdio(stdio)] = &*servers else { panic!("{servers:?}") };
+        assert_eq!((&*stdio.name, stdio.args.len(), stdio.env.len()), ("fs", 0, 0));
+    }
+    let without = new(json!({ "name": "fs", "command": "/bin/mcp" })).expect_err("it has no arguments");
+    assert_eq!(without.to_string(), "mcpServers[0].args: expected a value");
+}
+
+// B133
+#[test]
+fn headers_of_one_name_keep_their_order() {
+    let new = |headers: Value| {
+        let server =
+            json!({ "type": "http", "name": "api", "url": "http://127.0.0.1:9/mcp", "headers": headers });
+        let params = json!({ "cwd": "/workspace/proj", "mcpServers": [server] });
+        let new: NewSessionRequest = rpc::typed(&params.to_string()).expect("it reads");
+        assert_eq!(serde_json::to_value(&new).expect("it writes"), params);
+        new.mcp_servers
+    };
+    assert!(matches!(&*new(json!([])), [McpServer::Http(http)] if http.headers.is_empty()));
+    let twice = json!([{ "name": "X-A", "value": "1" }, { "name": "X-A", "value": "2" }]);
+    assert!(matches!(&*new(twice), [McpServer::Http(http)] if http.headers.len() == 2));
+}
 
 // B145
 #[test]

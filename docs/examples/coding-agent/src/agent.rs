@@ -87,8 +87,8 @@ impl BlockingSession for Conversation {
         let before = self.messages.len();
         self.messages.push(Message::new(Role::User, content(prompt)));
         let ended = self.steps(callbacks);
-        if ended.is_err() {
-            // What the model never answered would be in the way of the next prompt.
+        if ended.is_err() && self.messages.len() == before + 1 {
+            // What the model never answered would be in the way of the next prompt. What its tools did is done, though.
             self.messages.truncate(before);
         }
         ended

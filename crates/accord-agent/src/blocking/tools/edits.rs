@@ -56,11 +56,12 @@ impl Edits {
             (Look::Write, Some(content), _) => Some(content.to_owned()),
             (Look::Patch, _, Some((old, new))) => match before {
                 Text::Of(text) if !old.is_empty() && text.contains(old) => {
-                    Some(if arguments.replaces_all() {
-                        text.replace(old, new)
-                    } else {
-                        text.replacen(old, new, 1)
-                    })
+                    let most = if arguments.replaces_all() { usize::MAX } else { 1 };
+                    // What is too large to be shown need not be made: many places times a long text can be any size.
+                    if text.matches(old).take(most).count().saturating_mul(new.len()) > limit {
+                        return fragment(path, old, new, limit);
+                    }
+                    Some(text.replacen(old, new, most))
                 }
                 // The tool may match more loosely than this: then the two pieces tell what is meant.
                 Text::Of(_) | Text::Unshown => return fragment(path, old, new, limit),

@@ -174,3 +174,14 @@ fn results_are_previews_cut_and_marked_with_the_whole_beside_them() {
     assert_eq!(call["rawInput"]["truncated"], true);
     assert!(call["rawInput"].to_string().len() < 1000 && text(&call).len() < 100);
 }
+
+// H7
+#[test]
+fn a_change_of_any_size_is_not_made_only_to_be_shown() {
+    let folder = tempfile::tempdir().expect("a directory");
+    fs::write(folder.path().join("a"), "x".repeat(200_000)).expect("a file");
+    let long = "y".repeat(200_000);
+    let arguments = json!({"path": "a", "old_string": "x", "new_string": long, "replace_all": true});
+    let call = announced(&renderer(folder.path()), "patch", &arguments);
+    assert_eq!((&call["content"][0]["oldText"], &call["content"][0]["newText"]), (&json!("x"), &json!(long)));
+}

@@ -119,7 +119,7 @@ impl Assembly {
             }));
         }
         if let Some(usage) = event.usage {
-            self.answer.tokens = Some(usage.prompt_tokens + usage.completion_tokens);
+            self.answer.tokens = Some(usage.prompt_tokens.saturating_add(usage.completion_tokens));
         }
         let Some(choice) = event.choices.into_iter().next() else { return Ok(()) };
         if let Some(reasoning) = choice.delta.reasoning_content.filter(|text| !text.is_empty()) {

@@ -124,6 +124,9 @@ impl Files {
         if found == 0 || (found > 1 && !all) {
             return Err(Refused::NotOnce { path: path.to_owned(), found });
         }
+        if found.saturating_mul(new.len()) as u64 > LARGEST {
+            return Err(Refused::TooLarge(path.to_owned()));
+        }
         self.put(path, &text.replace(old, new), editor)?;
         Ok(format!("Replaced {found} in {path}."))
     }

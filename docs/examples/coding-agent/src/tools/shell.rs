@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    io::Read,
+    io::{Read, Write as _},
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -22,6 +22,9 @@ const LONGEST: u64 = 3_600;
 /// The most output that is kept, in bytes; the rest is counted.
 const MOST_OUTPUT: usize = 256 << 10;
 
+/// How long to wait for the end of its output once a command and its group are gone.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Runs a command line and waits for its end; its output is shown meanwhile.
 pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &Callbacks) -> ToolResult {
     let mut child = match started(command, cwd) {
@@ -30,15 +33,22 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
     };
     let group = Group::of(&child);
     let _lifeline = Lifeline::to(&child);
+    if let Some(mut gate) = child.stdin.take() {
+        // It can't be written to where the command's shell is gone already; its end tells the rest.
+        let _ = gate.write_all(b"\n");
+    }
     let reach = callbacks.cancel().on_cancel({
         let group = group.clone();
         move || group.kill()
     });
     let output = Arc::new(Mutex::new(Output::default()));
-    let readers = [
-        child.stdout.take().map(|pipe| reader(pipe, &output, callbacks)),
-        child.stderr.take().map(|pipe| reader(pipe, &output, callbacks)),
-    ];
+    let (reading, read) = mpsc::channel::<()>();
+    if let Some(pipe) = child.stdout.take() {
+        reader(pipe, &output, callbacks, reading.clone());
+    }
+    if let Some(pipe) = child.stderr.take() {
+        reader(pipe, &output, callbacks, reading);
+    }
 
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
@@ -53,12 +63,10 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
     group.kill();
     let ended = in_time.or_else(|| told.recv().ok());
     drop(reach);
-    for reader in readers.into_iter().flatten() {
-        // A reader only reads and reports; if it panicked there is simply less output.
-        let _ = reader.join();
-    }
+    // The readers send nothing: all of them are done, or somebody left the group and holds a pipe for as long as it likes.
+    let held = read.recv_timeout(LAST_WORDS) == Err(mpsc::RecvTimeoutError::Timeout);
     let status = ended.map(|mut child| child.wait());
-    let output = output.lock().unwrap_or_else(PoisonError::into_inner).text();
+    let output = output.lock().unwrap_or_else(PoisonError::into_inner).close(held);
     match status {
         _ if callbacks.is_cancelled() => ToolResult::failed(format!("{output}[cancelled]")),
         _ if timed_out => ToolResult::failed(format!("{output}[killed after {} s]", limit.as_secs())),
@@ -69,10 +77,18 @@ pub(super) fn run(command: &str, cwd: &Path, seconds: Option<u64>, callbacks: &C
     }
 }
 
+/// On Unix the command waits at its standard input for a line: should this process be killed before the lifeline is
+/// there, the command never begins.
+const GATE: &str = r#"read -r _ || exit; exec sh -c "$0" </dev/null"#;
+
 fn started(command: &str, cwd: &Path) -> std::io::Result<Child> {
-    let mut shell = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
-    shell.arg(if cfg!(windows) { "/C" } else { "-c" }).arg(command).current_dir(cwd);
-    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut shell = if cfg!(unix) { Command::new("sh") } else { Command::new("cmd") };
+    if cfg!(unix) {
+        shell.args(["-c", GATE, command]).stdin(Stdio::piped());
+    } else {
+        shell.args(["/C", command]).stdin(Stdio::null());
+    }
+    shell.current_dir(cwd).stdout(Stdio::piped()).stderr(Stdio::piped());
     group::lead(&mut shell);
     shell.spawn()
 }
@@ -81,6 +97,7 @@ fn started(command: &str, cwd: &Path) -> std::io::Result<Child> {
 struct Output {
     bytes: Vec<u8>,
     dropped: usize,
+    closed: bool,
 }
 
 impl Output {
@@ -90,26 +107,39 @@ impl Output {
         self.dropped += bytes.len() - room;
     }
 
-    fn text(&self) -> String {
+    /// The text there is. What still comes is nobody's any more.
+    fn close(&mut self, held: bool) -> String {
+        self.closed = true;
         let mut text = String::from_utf8_lossy(&self.bytes).into_owned();
         if self.dropped > 0 {
             write!(text, "\n[{} more bytes]\n", self.dropped).expect("writing to a string cannot fail");
+        }
+        if held {
+            text.push_str("\n[something that the command started goes on and holds its output]\n");
         }
         text
     }
 }
 
+/// Reads until the end; `done` is dropped then.
 fn reader(
     mut pipe: impl Read + Send + 'static,
     output: &Arc<Mutex<Output>>,
     callbacks: &Callbacks,
-) -> thread::JoinHandle<()> {
+    done: mpsc::Sender<()>,
+) {
     let (output, callbacks) = (output.clone(), callbacks.clone());
     thread::spawn(move || {
+        let _done = done;
         let mut buffer = [0; 8192];
         while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-            output.lock().unwrap_or_else(PoisonError::into_inner).take(&buffer[..read]);
+            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+            if output.closed {
+                return;
+            }
+            output.take(&buffer[..read]);
+            // Under the lock: told later, it would be taken for another command's.
             callbacks.tool_progress("shell", &String::from_utf8_lossy(&buffer[..read]));
         }
-    })
+    });
 }

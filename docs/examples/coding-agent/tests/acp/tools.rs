@@ -71,7 +71,13 @@ fn hold_a_pipe(agent: &mut Agent, session: &str, project: &std::path::Path) -> (
     let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
     agent.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": outcome }));
     let held = fs::File::open(&pipe).expect("the command opens the other end");
-    agent.take(|frame| frame["params"]["update"]["content"].to_string().contains("ready"));
+    // The call itself shows the command; what it has printed comes behind that.
+    agent.take(|frame| {
+        let content = frame["params"]["update"]["content"].as_array();
+        content
+            .and_then(|content| content.last())
+            .is_some_and(|last| last["content"]["text"] == "```\nready\n```")
+    });
     (id, held)
 }
 
@@ -88,6 +94,25 @@ fn a_cancel_kills_the_command_and_all_it_started() {
     assert_eq!(held.read(&mut [0; 1]).expect("a pipe"), 0, "nobody holds it any more");
     let updates = agent.updates(&session);
     assert_eq!(of(&updates, "tool_call_update").last().expect("an end")["status"], "failed");
+    assert_eq!(said(&agent.prompt(&session, "echo next")), "next");
+    agent.end();
+}
+
+// H9
+#[cfg(unix)]
+#[test]
+fn a_command_ends_though_something_it_started_holds_its_output() {
+    let (state, project) = (folder(), folder());
+    let mut agent = Agent::scripted(state.path());
+    let session = agent.session(project.path());
+    let words = "run setsid sh -c 'echo $$ > pid; exec sleep 600' & until [ -s pid ]; do sleep 0.1; done; echo started";
+    let updates = agent.prompt(&session, words);
+    let end = of(&updates, "tool_call_update").last().expect("an end").to_owned().clone();
+    let text = end["rawOutput"]["output"].as_str().expect("output");
+    assert!(text.starts_with("started\n") && text.contains("holds its output"), "{end}");
+    let pid = fs::read_to_string(project.path().join("pid")).expect("a file");
+    let killed = std::process::Command::new("kill").args(["-9", pid.trim()]).status().expect("kill runs");
+    assert!(killed.success(), "it was still there");
     assert_eq!(said(&agent.prompt(&session, "echo next")), "next");
     agent.end();
 }
