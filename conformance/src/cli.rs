@@ -5,12 +5,15 @@ mod args;
 mod catalogue;
 mod client;
 mod output;
+mod replay;
 mod scenario;
 mod subject;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use self::args::{Args, Flag};
+use crate::report::Report;
 use crate::say::line;
 
 /// A subcommand: its name, what it does, its flags, its function.
@@ -41,6 +44,12 @@ const COMMANDS: &[Command] = &[
         run: client::run,
     },
     Command {
+        name: "replay",
+        about: "a recording as an agent on stdin and stdout, or as the client of one: accord-conformance replay RECORDING [-- AGENT…]",
+        flags: &[replay::FLAGS],
+        run: replay::run,
+    },
+    Command {
         name: "list",
         about: "the requirements, and which of them are checked",
         flags: &[catalogue::FLAGS],
@@ -58,12 +67,8 @@ const COMMANDS: &[Command] = &[
 type Part = fn(&[String]) -> ExitCode;
 
 /// The commands that the kit starts itself as; they are not for people.
-const PARTS: &[(&str, Part)] = &[
-    ("play", crate::play::run),
-    ("play", crate::play::run),
-    ("tee", crate::tee::run),
-    ("mcp-server", crate::mcp_server::run),
-];
+const PARTS: &[(&str, Part)] =
+    &[("play", crate::play::run), ("tee", crate::tee::run), ("mcp-server", crate::mcp_server::run)];
 
 /// Runs the command line; `args` are the process's own, program name first.
 pub fn run(args: &[String]) -> ExitCode {
@@ -85,6 +90,23 @@ pub fn run(args: &[String]) -> ExitCode {
         crate::say::err(&format!("accord-conformance {name}: {why}\n"));
         ExitCode::from(2)
     })
+}
+
+/// The program that runs now, which the kit also starts as recorder, scripted agent and MCP server.
+fn own_program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("where am I: {error}"))
+}
+
+/// A run of `agent` or `client` without a word on the terminal; `kit` is the program to start as the kit's own parts.
+pub(crate) fn quietly(kit: &Path, args: &[String]) -> Result<Report, String> {
+    let name = args.first().map_or("", String::as_str);
+    let flags = COMMANDS.iter().find(|command| command.name == name).map_or(&[][..], |command| command.flags);
+    let parsed = Args::parse(flags, args.get(1..).unwrap_or_default())?;
+    match name {
+        "agent" => agent::examine(&parsed, kit, |_| ()),
+        "client" => client::examine(&parsed, kit, |_| ()),
+        other => Err(format!("{other} checks nothing")),
+    }
 }
 
 fn overview() -> String {

@@ -4,12 +4,14 @@ mod baseline;
 pub mod cli;
 pub mod mcp_server;
 mod play;
+mod replay;
 mod report;
 mod say;
 mod scenario;
 pub mod subject;
 pub mod subject_client;
 mod tee;
+pub mod trial;
 pub mod wire;
 
 /// The examples of the README and of the guides are tests.

@@ -1,6 +1,7 @@
 //! `accord-conformance agent`: the scenario and the wire checks on any agent command.
 
 use std::num::NonZero;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use super::args::{Args, Flag, flag};
 use super::{output, scenario, subject};
 use crate::report::{Report, terminal};
 use crate::wire::requirement::{Side, find};
-use crate::wire::run;
+use crate::wire::run::{self, Outcome};
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("no-scenario", "", "leave the twice-run scenario out"),
@@ -18,21 +19,24 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
+    let kit = super::own_program()?;
+    let progress = terminal::Progress::new();
+    let report = examine(args, &kit, |outcome| progress.told(outcome))?;
+    progress.done();
+    output::deliver(args, &report)
+}
+
+/// The whole run, but for what is done with the report; `kit` is the program that serves as MCP server and recorder.
+pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
     let began = Instant::now();
-    let mut subject = subject::of(args)?;
+    let mut subject = subject::of(args, kit)?;
     let baseline = output::baseline(args, Side::Agent)?;
-    let jobs = match args.value("jobs") {
-        Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
-        None => thread::available_parallelism().map_or(2, NonZero::get),
-    };
     let alone = args.has("only") || args.has("no-scenario");
     let (rows, recordings) = if alone { Default::default() } else { scenario::play(args, subject.clone())? };
     run::probe(&mut subject);
-    let progress = terminal::Progress::new();
-    let outcomes = run::run(&subject, |id| wanted(args, id), jobs, |outcome| progress.told(outcome));
-    progress.done();
+    let outcomes = run::run(&subject, |id| wanted(args, id), jobs(args)?, told);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
-    let report = Report {
+    Ok(Report {
         side: Side::Agent,
         command: args.command.clone(),
         name,
@@ -42,8 +46,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         recordings,
         took: began.elapsed(),
         baseline,
-    };
-    output::deliver(args, &report)
+    })
+}
+
+/// How many checks run at a time.
+pub(super) fn jobs(args: &Args) -> Result<usize, String> {
+    match args.value("jobs") {
+        Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}")),
+        None => Ok(thread::available_parallelism().map_or(2, NonZero::get)),
+    }
 }
 
 /// Whether `--only` lets a requirement through.

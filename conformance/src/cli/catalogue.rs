@@ -5,40 +5,41 @@ use std::process::ExitCode;
 
 use super::args::{Args, Flag, flag};
 use crate::say::line;
-use crate::wire::checks;
+use crate::trial::judged;
 use crate::wire::requirement::{self, Requirement, Side};
-use crate::wire::witness::AGENT_RULES;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("side", "agent|client", "only what binds this side"),
     flag("unchecked", "", "only what is not checked"),
 ];
 
-/// The ids that a run on an agent can decide.
-fn checked() -> BTreeSet<&'static str> {
-    checks::of_agents().map(|check| check.id).chain(AGENT_RULES.iter().copied()).collect()
+/// The ids that a run on this side can decide.
+fn checked(side: Side) -> BTreeSet<&'static str> {
+    let (provoked, witnessed) = judged(side);
+    provoked.union(&witnessed).copied().collect()
 }
 
 pub(super) fn list(args: &Args) -> Result<ExitCode, String> {
-    let side = match args.value("side") {
-        None => None,
-        Some("agent") => Some(Side::Agent),
-        Some("client") => Some(Side::Client),
+    let sides = match args.value("side") {
+        None => &[Side::Agent, Side::Client][..],
+        Some("agent") => &[Side::Agent],
+        Some("client") => &[Side::Client],
         Some(other) => return Err(format!("--side is agent or client, not {other}")),
     };
-    let checked = checked();
+    let checked: Vec<_> = sides.iter().map(|side| (*side, checked(*side))).collect();
     let mut text = String::new();
-    for each in requirement::all() {
-        let mark = if checked.contains(each.id.as_str()) { "✓" } else { " " };
-        let shown =
-            side.is_none_or(|side| each.side.includes(side)) && !(args.has("unchecked") && mark == "✓");
-        let reason =
-            [Side::Agent, Side::Client].iter().find_map(|side| requirement::unseen(*side).get(&each.id));
-        if shown {
-            line!(text, "{mark} {:26} {:13} {:6} {}", each.id, each.tier, each.side, each.text);
+    for each in requirement::all().iter().filter(|each| sides.iter().any(|side| each.side.includes(*side))) {
+        let bound = || checked.iter().filter(|(side, _)| each.side.includes(*side));
+        let open = bound().any(|(_, ids)| !ids.contains(each.id.as_str()));
+        if args.has("unchecked") && !open {
+            continue;
         }
-        if let Some(reason) = reason.filter(|_| shown) {
-            line!(text, "{:30}can't be seen: {reason}", "");
+        let mark = if open { " " } else { "✓" };
+        line!(text, "{mark} {:26} {:13} {:6} {}", each.id, each.tier, each.side, each.text);
+        for (side, _) in bound() {
+            if let Some(reason) = requirement::unseen(*side).get(&each.id) {
+                line!(text, "{:30}not checked on the {side}: {reason}", "");
+            }
         }
     }
     crate::say::out(&text);
@@ -56,16 +57,16 @@ pub(super) fn explain(args: &Args) -> Result<ExitCode, String> {
 
 fn page(each: &Requirement) -> String {
     let gate = if each.gate.is_empty() { "always" } else { &each.gate };
-    format!(
-        "{} ({}, {}, {})\n\n  {}\n\n  applies  {gate}\n  to see   {}\n  source   {}\n  alone    accord-conformance {} --only {} -- COMMAND…\n",
-        each.id,
-        each.side,
-        each.tier,
-        each.basis,
-        each.text,
-        each.how,
-        each.source,
-        if each.side == Side::Client { "client" } else { "agent" },
-        each.id,
-    )
+    let mut text =
+        format!("{} ({}, {}, {})\n\n  {}\n\n", each.id, each.side, each.tier, each.basis, each.text);
+    line!(text, "  applies  {gate}\n  to see   {}\n  source   {}", each.how, each.source);
+    for side in [Side::Agent, Side::Client].into_iter().filter(|side| each.side.includes(*side)) {
+        if checked(side).contains(each.id.as_str()) {
+            let command = if side == Side::Client { "COMMAND… {AGENT}" } else { "COMMAND…" };
+            line!(text, "  alone    accord-conformance {side} --only {} -- {command}", each.id);
+        } else if let Some(reason) = requirement::unseen(side).get(&each.id) {
+            line!(text, "  open     not checked on the {side}: {reason}");
+        }
+    }
+    text
 }

@@ -1,14 +1,14 @@
 //! `accord-conformance client`: the checks of any client command, with a scripted agent in its agent's place.
 
-use std::num::NonZero;
+use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Instant;
 
 use super::args::{Args, Flag, flag};
 use super::output;
 use crate::report::{Report, terminal};
 use crate::wire::requirement::Side;
+use crate::wire::run::Outcome;
 use crate::wire::run_client;
 use crate::wire::seen::Plain;
 use crate::wire::visit::Visitor;
@@ -26,19 +26,22 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
+    let kit = super::own_program()?;
+    let progress = terminal::Progress::new();
+    let report = examine(args, &kit, |outcome| progress.told(outcome))?;
+    progress.done();
+    output::deliver(args, &report)
+}
+
+/// The whole run, but for what is done with the report; `kit` is the program that plays the agents.
+pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
     let began = Instant::now();
     let baseline = output::baseline(args, Side::Client)?;
-    let mut visitor = visitor(args)?;
-    let jobs = match args.value("jobs") {
-        Some(number) => number.parse().map_err(|_| format!("--jobs needs a number, not {number}"))?,
-        None => thread::available_parallelism().map_or(2, NonZero::get),
-    };
+    let mut visitor = visitor(args, kit)?;
     run_client::probe(&mut visitor)?;
-    let progress = terminal::Progress::new();
     let wanted = |id: &str| super::agent::wanted(args, id);
-    let outcomes = run_client::run(&visitor, wanted, jobs, |outcome| progress.told(outcome));
-    progress.done();
-    let report = Report {
+    let outcomes = run_client::run(&visitor, wanted, super::agent::jobs(args)?, told);
+    Ok(Report {
         side: Side::Client,
         command: args.command.clone(),
         name: visitor.plain.name().unwrap_or_else(|| args.command.join(" ")),
@@ -48,11 +51,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         recordings: Vec::new(),
         took: began.elapsed(),
         baseline,
-    };
-    output::deliver(args, &report)
+    })
 }
 
-fn visitor(args: &Args) -> Result<Visitor, String> {
+fn visitor(args: &Args, kit: &Path) -> Result<Visitor, String> {
     let mut command = args.command.clone();
     if !command.iter().any(|word| word.contains("{AGENT}")) {
         return Err(
@@ -69,7 +71,7 @@ fn visitor(args: &Args) -> Result<Visitor, String> {
         input: args.values("input").map(str::to_owned).collect(),
         interruptible: args.has("interrupt"),
         patience: args.seconds("timeout", 30.0)?,
-        kit: std::env::current_exe().map_err(|error| error.to_string())?,
+        kit: kit.to_owned(),
         plain: Plain::default(),
     })
 }

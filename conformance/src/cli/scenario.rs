@@ -19,7 +19,7 @@ pub(super) const FLAGS: &[Flag] = &[
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let began = Instant::now();
-    let mut subject = subject::of(args)?;
+    let mut subject = subject::of(args, &super::own_program()?)?;
     let (rows, recordings) = play(args, subject.clone())?;
     run::probe(&mut subject);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));

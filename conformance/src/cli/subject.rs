@@ -1,5 +1,7 @@
 //! The flags that describe an agent, and the agent they describe.
 
+use std::path::Path;
+
 use super::args::{Args, Flag, flag};
 use crate::wire::case::{Facts, Subject};
 use crate::wire::process::Launch;
@@ -40,8 +42,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),
 ];
 
-/// The agent.
-pub(super) fn of(args: &Args) -> Result<Subject, String> {
+/// The agent; `kit` is the program that serves it as an MCP server.
+pub(super) fn of(args: &Args, kit: &Path) -> Result<Subject, String> {
     if args.command.is_empty() {
         return Err("give the agent's command after `--`".into());
     }
@@ -52,7 +54,6 @@ pub(super) fn of(args: &Args) -> Result<Subject, String> {
     }
     launch.env = env(args)?;
     launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
-    let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
     Ok(Subject {
         launch,
         prompts: args.starting("prompt-").map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect(),
@@ -60,7 +61,7 @@ pub(super) fn of(args: &Args) -> Result<Subject, String> {
         quiet: args.seconds("quiet", 0.3)?,
         auth: args.value("auth").map(str::to_owned),
         logout: args.has("logout"),
-        mcp: vec![program.to_string_lossy().into_owned(), "mcp-server".into()],
+        mcp: vec![kit.to_string_lossy().into_owned(), "mcp-server".into()],
         facts: Facts::default(),
     })
 }

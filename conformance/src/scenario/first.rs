@@ -138,11 +138,11 @@ async fn tool(set: &Set, session: &Session) -> Judged {
 
 /// Also the second run's proof that the servers of its own request are mounted.
 pub(super) async fn mcp(set: &Set, session: &Session) -> Judged {
-    let words = set.words("mcp")?.replace("{TOOL}", "echo").replace("{JSON}", "{\"text\":\"through MCP\"}");
+    let words = set.words("mcp")?.replace("{TOOL}", "add").replace("{JSON}", "{\"a\":1234500,\"b\":678901}");
     let heard = turn(session, &words).await?;
     if set.play.permission == Answer::Allow {
         heard.tool_completed()?;
-        ensure(heard.mentions("through MCP"), || "what the tool gave is not shown".into())?;
+        ensure(heard.mentions("1913401"), || "what the tool gave is not shown".into())?;
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ pub(crate) fn probe(visitor: &mut Visitor) -> Result<(), String> {
             return Err(format!("the client never sent initialize to {{AGENT}}; it said:\n{said}"));
         };
         plain.hello = hello;
+        plain.prompts = !seen.sent("session/prompt").is_empty();
         plain.ends = seen.status.is_some() && seen.noted("done");
         plain.succeeds = seen.status.is_some_and(|status| status.success());
         plain.shows = seen.shows(MARKER);

@@ -12,9 +12,12 @@ use super::verdict::{Judged, ensure, fail, inconclusive};
 
 /// What the client does of itself in an ordinary session.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one session, each seen or not")]
 pub(crate) struct Plain {
     /// The params of its initialize.
     pub(crate) hello: Value,
+    /// It prompted.
+    pub(crate) prompts: bool,
     /// It prompted, and ended when the turn was over.
     pub(crate) ends: bool,
     /// Its exit status was a success.
@@ -121,12 +124,15 @@ impl<'p> Seen<'p> {
         self.stdout.contains(text) || self.stderr.contains(text)
     }
 
-    /// The client prompted, so the script had something to play.
+    /// The client prompted, so the script had something to play; one that does so in an ordinary session has to.
     pub(crate) fn prompted(&self) -> Judged {
-        if self.sent("session/prompt").is_empty() {
-            return inconclusive("the client sent no prompt");
+        match self.sent("session/prompt").as_slice() {
+            [] if self.plain.prompts => {
+                fail("the client does not come to its prompt, as it does in an ordinary session")
+            }
+            [] => inconclusive("the client sends no prompt"),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The script came to its end, and the client ended as it does after an ordinary session.

@@ -5,5 +5,6 @@ mod field_cases;
 mod kills;
 mod mcp_server;
 mod process;
+mod replay;
 mod subject;
 mod termination;

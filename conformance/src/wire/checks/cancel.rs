@@ -171,7 +171,7 @@ fn pending_permission(case: &mut Case<'_>) -> Judged {
 }
 
 fn reads_while_it_waits(case: &mut Case<'_>) -> Judged {
-    let (mut client, session, turn) = waiting(case, "waits.txt")?;
+    let (mut client, session, turn) = waiting(case, "meanwhile.txt")?;
     client.alive()?;
     cancel(&mut client, &session);
     for (id, _, _) in std::mem::take(&mut client.desk.held) {

@@ -96,7 +96,7 @@ fn all_combinations(case: &mut Case<'_>) -> Judged {
         json!({"fs": {"readTextFile": true}}),
         json!({"fs": {"writeTextFile": true}}),
         json!({"fs": {"readTextFile": true, "writeTextFile": true}, "elicitation": {"form": {}}}),
-        json!({"elicitation": {"url": {}}}),
+        json!({"elicitation": {"url": {}}, "session": {"notices": {}, "compaction": {}}}),
     ] {
         busy_turns(case, &capabilities)?;
     }

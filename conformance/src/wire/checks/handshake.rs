@@ -233,7 +233,11 @@ fn authenticates(case: &mut Case<'_>) -> Judged {
     if case.subject.auth.is_none() {
         return skip("no --auth METHOD was given");
     }
-    case.with_session().map(drop)
+    let mut client = case.ready()?;
+    let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    ensure(answer.code() != Some(-32000), || {
+        "authenticate succeeds, and session/new asks for it again".into()
+    })
 }
 
 fn no_method_no_demand(case: &mut Case<'_>) -> Judged {

@@ -70,19 +70,27 @@ fn null_is_an_id(case: &mut Case<'_>) -> Judged {
     client.answer(&sent).map(drop)
 }
 
+/// Two questions are answered in reverse, one with yes and one with no: each answer belongs to its own question.
 fn answers_in_any_order(case: &mut Case<'_>) -> Judged {
-    let words = case.words("tool")?.replace("{PATH}", "order.txt").replace("{TEXT}", "x");
+    let words = case.words("tool")?;
+    let named = words.contains("{PATH}");
     case.desk.permission = Permission::Hold;
     let mut client = case.ready()?;
-    let first = case.session(&mut client)?;
-    let second = case.session(&mut client)?;
-    let turns = [&first, &second].map(|session| client.send("session/prompt", &prompt(session, &words)));
+    let sessions = [case.session(&mut client)?, case.session(&mut client)?];
+    let turns = ["no.txt", "yes.txt"].iter().zip(&sessions).map(|(file, session)| {
+        let words = words.replace("{PATH}", file).replace("{TEXT}", "x");
+        client.send("session/prompt", &prompt(session, &words))
+    });
+    let turns: Vec<Sent> = turns.collect();
     if !client.listen_until(client.patience(), |client| client.desk.held.len() == 2) {
         return inconclusive("the two turns did not both ask for permission");
     }
-    let held = std::mem::take(&mut client.desk.held);
-    client.desk.permission = Permission::Allow;
-    for (id, method, params) in held.into_iter().rev() {
+    let mut held = std::mem::take(&mut client.desk.held);
+    // The questions may come in either order; the later one is answered first.
+    held.reverse();
+    for (id, method, params) in held {
+        let yes = params["sessionId"] == sessions[1];
+        client.desk.permission = if yes { Permission::Allow } else { Permission::Reject };
         if let Some(reply) = client.desk.reply(&id, &method, &params) {
             client.say(&reply);
         }
@@ -90,7 +98,9 @@ fn answers_in_any_order(case: &mut Case<'_>) -> Judged {
     for turn in &turns {
         client.answer(turn)?.result()?;
     }
-    Ok(())
+    let there = |name: &str| case.cwd().join(name).exists();
+    ensure(!named || !there("no.txt"), || "an answer is taken for that to the other question".into())?;
+    ensure(!named || there("yes.txt"), || "the permitted tool did not run".into())
 }
 
 fn stray_answers(case: &mut Case<'_>) -> Judged {

@@ -44,6 +44,9 @@ fn declared(case: &Case<'_>, name: &str, more: &[&str]) -> (Value, PathBuf) {
     (json!({"name": name, "command": command, "args": args, "env": env}), trace)
 }
 
+/// What the tool gives, which stands nowhere in what it is given.
+const SUM: &str = "1913401";
+
 fn events(trace: &Path) -> Vec<Value> {
     let text = fs::read_to_string(trace).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -58,7 +61,7 @@ fn mounted(case: &mut Case<'_>, servers: &[Value]) -> Judged<(Client, String)> {
     let mut client = case.ready()?;
     let session = new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": servers}))?;
     let words = match case.words("mcp") {
-        Ok(words) => words.replace("{TOOL}", "echo").replace("{JSON}", "{\"text\":\"through MCP\"}"),
+        Ok(words) => words.replace("{TOOL}", "add").replace("{JSON}", "{\"a\":1234500,\"b\":678901}"),
         Err(_) => case.plain(),
     };
     client.ask("session/prompt", &prompt(&session, &words))?;
@@ -83,7 +86,7 @@ fn connects(case: &mut Case<'_>) -> Judged {
     }
     if case.words("mcp").is_ok() {
         ensure(has(&trace, "call"), || "the server's tool was not called".into())?;
-        let shown = client.heard.iter().any(|heard| heard.params.to_string().contains("through MCP"));
+        let shown = client.heard.iter().any(|heard| heard.params.to_string().contains(SUM));
         ensure(shown, || "what the tool gave is not shown".into())?;
     }
     Ok(())

@@ -29,7 +29,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn succeeds(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
-    let result = client.call("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    if answer.code() == Some(-32000) {
+        return inconclusive("the agent asks for authentication first: log in, or give --auth METHOD");
+    }
+    let result = answer.result()?;
     let faults = schema::stable().faults("NewSessionResponse", &result);
     ensure(faults.is_empty(), || faults.join("; "))?;
     let named = result["sessionId"].as_str().is_some_and(|id| !id.is_empty());

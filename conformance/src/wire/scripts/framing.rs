@@ -22,8 +22,15 @@ pub(super) const SCRIPTS: &[Script] = &[
     script("ACPX-TR-012", large_lines, survives),
     script("ACPX-TR-013", many_questions, whole_answers),
     script("ACPX-TR-014", malformed_lines, survives),
-    script("ACPX-TR-018", super::plain, survives),
+    script("ACPX-TR-018", super::plain, goes_well),
 ];
+
+/// An ordinary session over stdio is one that the client itself calls a success.
+fn goes_well(seen: &Seen<'_>) -> Judged {
+    seen.survived()?;
+    let status = seen.status.filter(|status| !status.success());
+    ensure(status.is_none(), || "the client fails in an ordinary session".into())
+}
 
 const TEXT: &str = "gr\u{fc}n \u{6f22}\u{5b57} \u{1f600}";
 

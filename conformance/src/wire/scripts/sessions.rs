@@ -100,6 +100,15 @@ fn options_and_modes(player: &mut Player) {
         select("model", &json!("model"), &grouped, "a"),
         select("mode", &json!("mode"), &flat(), "b"),
     ]);
+    if let Some(hello) = player.until("initialize") {
+        player.serve(&hello);
+        if hello["params"]["clientCapabilities"]["session"]["configOptions"]["boolean"].is_object() {
+            let switch = json!({"id": "loud", "name": "Loud", "type": "boolean", "currentValue": false});
+            if let Some(options) = player.opening["configOptions"].as_array_mut() {
+                options.push(switch);
+            }
+        }
+    }
     in_turn(player, |_| {});
 }
 
