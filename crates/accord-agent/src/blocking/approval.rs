@@ -102,20 +102,31 @@ pub type ApprovalCallback = Arc<dyn Fn(&ApprovalRequest) -> Approval + Send + Sy
 ///
 /// An agent that also runs without this adapter puts its own callback here (a question on its terminal, say). For a turn
 /// under the adapter the client is asked instead, and the former callback is back when the turn ends, however it ends.
+///
+/// Each conversation needs a slot of its own: one that is shared asks whichever turn began last.
 #[derive(Clone, Default)]
 pub struct ApprovalSlot {
-    callback: Arc<Mutex<Option<ApprovalCallback>>>,
+    answerers: Arc<Mutex<Answerers>>,
+}
+
+/// Who is asked: whoever was installed last and is still there, else the agent's own.
+#[derive(Default)]
+struct Answerers {
+    own: Option<ApprovalCallback>,
+    installed: Vec<(u64, ApprovalCallback)>,
+    next: u64,
 }
 
 impl ApprovalSlot {
     /// A slot with this callback.
     pub fn with(callback: impl Fn(&ApprovalRequest) -> Approval + Send + Sync + 'static) -> Self {
-        Self { callback: Arc::new(Mutex::new(Some(Arc::new(callback)))) }
+        let answerers = Answerers { own: Some(Arc::new(callback)), ..Answerers::default() };
+        Self { answerers: Arc::new(Mutex::new(answerers)) }
     }
 
     /// Asks whoever is installed; with nobody there the answer is no.
     pub fn ask(&self, request: &ApprovalRequest) -> Approval {
-        let callback = self.callback().clone();
+        let callback = self.answerers().current();
         match callback {
             Some(callback) => callback(request),
             None => Approval::Deny(Denial::NobodyToAsk),
@@ -124,18 +135,29 @@ impl ApprovalSlot {
 
     /// Puts `callback` in the place of the one installed until the guard is dropped.
     pub fn install(&self, callback: ApprovalCallback) -> InstalledApproval {
-        let former = self.callback().replace(callback);
-        InstalledApproval { slot: self.clone(), former }
+        let mut answerers = self.answerers();
+        let key = answerers.next;
+        answerers.next += 1;
+        answerers.installed.push((key, callback));
+        InstalledApproval { slot: self.clone(), key }
     }
 
-    fn callback(&self) -> MutexGuard<'_, Option<ApprovalCallback>> {
-        self.callback.lock().unwrap_or_else(PoisonError::into_inner)
+    fn answerers(&self) -> MutexGuard<'_, Answerers> {
+        self.answerers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Answerers {
+    fn current(&self) -> Option<ApprovalCallback> {
+        self.installed.last().map(|(_, callback)| callback).or(self.own.as_ref()).cloned()
     }
 }
 
 impl std::fmt::Debug for ApprovalSlot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ApprovalSlot").field("installed", &self.callback().is_some()).finish_non_exhaustive()
+        f.debug_struct("ApprovalSlot")
+            .field("asks", &self.answerers().current().is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -143,17 +165,52 @@ impl std::fmt::Debug for ApprovalSlot {
 #[must_use = "dropping it restores the former callback"]
 pub struct InstalledApproval {
     slot: ApprovalSlot,
-    former: Option<ApprovalCallback>,
+    key: u64,
 }
 
 impl Drop for InstalledApproval {
     fn drop(&mut self) {
-        *self.slot.callback() = self.former.take();
+        // Its own and no other: turns may overlap.
+        self.slot.answerers().installed.retain(|(key, _)| *key != self.key);
     }
 }
 
 impl std::fmt::Debug for InstalledApproval {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("InstalledApproval").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    fn answering(approval: Approval) -> ApprovalCallback {
+        Arc::new(move |_| approval)
+    }
+
+    // H13
+    #[test]
+    fn each_installed_callback_goes_alone_and_the_agents_own_is_back_in_the_end() {
+        let refused = Approval::Deny(Denial::Refused);
+        let failed = Approval::Deny(Denial::Failed);
+        let ask = |slot: &ApprovalSlot| slot.ask(&ApprovalRequest::new("shell", "x"));
+        let slot = ApprovalSlot::with(|_| Approval::Always);
+        let first = slot.install(answering(refused));
+        let second = slot.install(answering(failed));
+        assert_eq!(ask(&slot), failed);
+        drop(first);
+        assert_eq!(ask(&slot), failed, "what was installed later stays");
+        drop(second);
+        assert_eq!(ask(&slot), Approval::Always);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _installed = slot.install(answering(refused));
+            panic!("on purpose");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(ask(&slot), Approval::Always, "also after a panic");
+        assert_eq!(ask(&ApprovalSlot::default()), Approval::Deny(Denial::NobodyToAsk));
     }
 }

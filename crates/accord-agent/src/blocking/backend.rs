@@ -64,15 +64,19 @@ impl<A: BlockingAgent> Backend for Blocking<A> {
             records: opening.history.all().await?,
         };
         let (sessions, idle) = (self.sessions.clone(), self.rest_after);
-        let opened = spawn_blocking(move || {
+        let made = spawn_blocking(move || {
             sessions.clean_up(idle);
-            sessions.open_stored(id, opening, fork)
+            sessions.make_stored(id, opening, fork)
         });
-        match opened.await {
-            Ok(Ok(open)) => Ok(OpenSession { open }),
-            Ok(Err(SessionsError::Agent(failure))) => Err(refused(failure)),
-            Ok(Err(error)) => Err(Error::internal(error.to_string())),
-            Err(_) => Err(Error::internal(SessionsError::Panicked.to_string())),
+        // Admitted only here: the client may withdraw its request, and this future is dropped, while the agent takes its time.
+        let admitted = match made.await {
+            Ok(made) => made.and_then(|open| self.sessions.admit(&open).map(|()| open)),
+            Err(_) => Err(SessionsError::Panicked),
+        };
+        match admitted {
+            Ok(open) => Ok(OpenSession { open }),
+            Err(SessionsError::Agent(failure)) => Err(refused(failure)),
+            Err(error) => Err(Error::internal(error.to_string())),
         }
     }
 

@@ -138,7 +138,8 @@ impl<A: BlockingAgent> Sessions<A> {
     ///
     /// When the id is taken, or the agent can't open it; then nothing of it is left.
     pub fn create(&self, id: impl Into<SessionId>, opening: Opening) -> Result<(), SessionsError> {
-        self.open_stored(id.into(), opening, false).map(drop)
+        let made = self.make_stored(id.into(), opening, false)?;
+        self.admit(&made)
     }
 
     /// What there is to know of a session.
@@ -169,7 +170,8 @@ impl<A: BlockingAgent> Sessions<A> {
         let mut history = open.history().clone();
         history.store_anew();
         let opening = Opening { choice: facts.choice, ..Opening::new(cwd) };
-        self.add(id.into(), opening, history, Grants::default()).map(drop)
+        let made = self.make(id.into(), opening, history, Grants::default())?;
+        self.admit(&made)
     }
 
     /// All open sessions, the one used last first.
@@ -214,8 +216,9 @@ impl<A: BlockingAgent> Sessions<A> {
         self.open().get(id).cloned()
     }
 
-    /// Opens a session from what was stored of it, or, for a fork, of its source.
-    pub(super) fn open_stored(
+    /// Makes a session from what was stored of it, or, for a fork, of its source. Until it is admitted nobody finds it, and
+    /// dropping it leaves nothing.
+    pub(super) fn make_stored(
         &self,
         id: SessionId,
         opening: Opening,
@@ -233,10 +236,21 @@ impl<A: BlockingAgent> Sessions<A> {
         if fork {
             history.store_anew();
         }
-        self.add(id, opening, history, grants)
+        self.make(id, opening, history, grants)
     }
 
-    fn add(
+    /// Opens a session that was made.
+    pub(super) fn admit(&self, made: &Arc<Open<A>>) -> Result<(), SessionsError> {
+        match self.open().entry(made.id.clone()) {
+            Entry::Occupied(_) => Err(SessionsError::Taken(made.id.clone())),
+            Entry::Vacant(place) => {
+                place.insert(made.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn make(
         &self,
         id: SessionId,
         opening: Opening,
@@ -255,7 +269,7 @@ impl<A: BlockingAgent> Sessions<A> {
             used: Instant::now(),
         };
         let open = Arc::new(Open {
-            id: id.clone(),
+            id,
             facts: Mutex::new(facts),
             object: Mutex::new(None),
             history: Mutex::new(history),
@@ -265,10 +279,7 @@ impl<A: BlockingAgent> Sessions<A> {
         // The agent is asked without the lock: it may take its time, and the other sessions go on.
         let made = catch_unwind(AssertUnwindSafe(|| open.made(&*self.agent).map(drop)));
         made.map_err(|_| SessionsError::Panicked)?.map_err(SessionsError::Agent)?;
-        match self.open().entry(id.clone()) {
-            Entry::Occupied(_) => Err(SessionsError::Taken(id)),
-            Entry::Vacant(place) => Ok(place.insert(open).clone()),
-        }
+        Ok(open)
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Open<A>>>> {

@@ -8,6 +8,9 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+/// The stack of a turn's thread, in bytes: what a main thread has, which is what agents were written on.
+const STACK: usize = 8 << 20;
+
 /// How many turns run at once, over all sessions.
 ///
 /// The waiting stand in a fair queue on the async side, where a cancel takes them out of it; no thread is blocked for
@@ -71,7 +74,7 @@ impl Seat {
                 }
             }
         };
-        let started = thread::Builder::new().name("accord-turn".into()).spawn({
+        let started = thread::Builder::new().name("accord-turn".into()).stack_size(STACK).spawn({
             let send = send.clone();
             move || {
                 let outcome = catch_unwind(AssertUnwindSafe(job)).map_err(|_| JobLost::Panicked);

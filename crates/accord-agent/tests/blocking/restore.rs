@@ -1,5 +1,7 @@
 //! What comes back after a restart, and what a fork has of its source.
 
+use std::sync::mpsc;
+
 use accord_agent::blocking::{Blocking, Reply};
 use serde_json::{Value, json};
 
@@ -162,6 +164,39 @@ async fn a_prompt_alone_brings_a_stored_session_back_where_that_is_wanted() {
     wire.response(turn).await;
     let (stop, _) = wire.prompt(&session, "recall").await;
     assert_eq!(stop, "end_turn");
+    wire.close().await;
+}
+
+// H3, H4
+#[tokio::test]
+async fn an_opening_that_the_client_withdraws_is_in_nobodys_way() {
+    let state = folder();
+    let mut wire = Wire::simple(remembering(), state.path()).await;
+    let session = wire.session(state.path()).await;
+    wire.prompt(&session, "one").await;
+    wire.close().await;
+
+    let agent = remembering();
+    let setups = agent.setups.clone();
+    let mut wire = Wire::simple(agent, state.path()).await;
+    // Whoever holds this holds the agent up while it makes a conversation.
+    let (hold, held) = (mpsc::channel::<()>(), mpsc::channel());
+    let holder = std::thread::spawn(move || {
+        let _setups = setups.lock().expect("no panic while held");
+        held.0.send(()).expect("the test waits");
+        let _ = hold.1.recv();
+    });
+    held.1.recv().expect("the thread runs");
+    let open = json!({ "sessionId": session, "cwd": state.path(), "mcpServers": [] });
+    let resume = wire.send("session/resume", open.clone()).await;
+    wire.notify("$/cancel_request", json!({ "requestId": resume })).await;
+    assert_eq!(wire.response(resume).await["error"]["code"], -32800);
+    drop(hold.0);
+    holder.join().expect("no panic");
+
+    wire.call("session/resume", open).await;
+    let (_, updates) = wire.prompt(&session, "recall").await;
+    assert_eq!(said(&updates), "one,recall");
     wire.close().await;
 }
 

@@ -3,9 +3,10 @@
 use accord_protocol::{
     open::{Json, Maybe, Meta},
     v1::{
-        ContentBlock, ContentChunk, CreateElicitationRequest, ElicitationMode, McpServer, NewSessionRequest,
-        PromptRequest, SessionConfigKind, SessionConfigOption, SessionNotification, SessionUpdate,
-        SetSessionConfigOptionRequest, StopReason, ToolCall, ToolKind,
+        AgentCapabilities, ContentBlock, ContentChunk, CreateElicitationRequest, ElicitationMode, McpServer,
+        NewSessionRequest, PermissionOption, PermissionOptionKind, PromptRequest, SessionConfigKind,
+        SessionConfigOption, SessionNotification, SessionUpdate, SetSessionConfigOptionRequest, StopReason,
+        ToolCall, ToolKind,
     },
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -38,6 +39,21 @@ fn unknown_variants_are_kept_wherever_the_tag_stands() {
     assert_eq!(reason, StopReason::Unknown("tired".into()));
     let block: ContentBlock = same(&json!({"type": "video", "data": "AA=="}));
     assert!(matches!(block, ContentBlock::Unknown(_)));
+    let option: PermissionOption =
+        same(&json!({"optionId": "d", "name": "Today", "kind": "allow_for_a_day"}));
+    assert_eq!(option.kind, PermissionOptionKind::Unknown("allow_for_a_day".into()));
+}
+
+/// Unknown members are in the line's bytes, not in the types; they are in nobody's way.
+// T13
+#[test]
+fn unknown_capabilities_leave_the_known_ones_as_they_are() {
+    let known = json!({"loadSession": true, "promptCapabilities": {"image": true}});
+    let mut newer = known.clone();
+    newer["telepathy"] = json!({"range": [1, {"unit": "m"}]});
+    newer["promptCapabilities"]["smell"] = json!(true);
+    let read: AgentCapabilities = serde_json::from_value(newer).expect("it reads");
+    assert_eq!(read, same::<AgentCapabilities>(&known));
 }
 
 #[test]

@@ -226,6 +226,9 @@ impl Compacting for Conversation {
         let config = Config::read(&self.environment);
         let request = self.request(&config, &messages, &[]);
         let answer = config.model().answer(&request, &mut |_| {}, callbacks.cancel())?;
+        if callbacks.is_cancelled() || answer.end != End::Complete || answer.text.trim().is_empty() {
+            return Err(Failure::failed("the model gave no whole summary; the conversation is as it was"));
+        }
         let summary =
             Message::new(Role::User, format!("Summary of the conversation so far:\n{}", answer.text));
         self.messages.splice(..from, [summary]);

@@ -201,6 +201,30 @@ fn what_servers_get_wrong_is_an_error_that_says_so() {
     agent.end();
 }
 
+// H8
+#[test]
+fn without_a_summary_the_conversation_stays_as_it_was() {
+    let (url, requests) = server::telling(|number, stream| {
+        server::head(stream);
+        let content = if number == 4 { "" } else { "fine" };
+        let event = json!({ "choices": [{ "delta": { "content": content }, "finish_reason": "stop" }] });
+        server::event(stream, &event.to_string());
+        server::end(stream);
+    });
+    let state = folder();
+    let mut agent = Agent::chat(state.path(), &url);
+    let session = agent.session(state.path());
+    for words in ["one", "two", "three", "four"] {
+        assert_eq!(said(&agent.prompt(&session, words)), "fine");
+    }
+    let (response, _) = agent.turn(&session, "/compact", "allow");
+    assert_eq!(response["error"]["code"], -32603, "{response}");
+    agent.prompt(&session, "five");
+    let last = requests.try_iter().last().expect("requests");
+    assert_eq!(last.body["messages"].as_array().map(Vec::len), Some(1 + 8 + 1), "{}", last.body);
+    agent.end();
+}
+
 // H9
 #[test]
 fn a_cancel_hangs_up_on_the_server() {
