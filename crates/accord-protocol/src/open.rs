@@ -5,6 +5,7 @@ mod json;
 mod maybe;
 mod members;
 mod meta;
+mod ordered;
 mod record;
 mod strings;
 mod tagged;
@@ -12,6 +13,7 @@ mod tagged;
 pub use json::Json;
 pub use maybe::Maybe;
 pub use meta::Meta;
+pub use ordered::Ordered;
 pub use tagged::Unknown;
 
 pub(crate) use ids::id;

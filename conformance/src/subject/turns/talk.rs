@@ -1,8 +1,8 @@
 //! Turns that only talk: text, reasoning, a question.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use accord_agent::protocol::open::Ordered;
 use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
 use accord_agent::runtime::{Projection, Turn};
 use accord_agent::{Error, Filled};
@@ -64,9 +64,9 @@ pub(super) async fn ask(turn: &Turn) -> Result<(), Error> {
     let colours = ["red", "green"].map(str::to_owned);
     let schema = ElicitationSchema::new()
         .title("A few questions")
-        .properties(BTreeMap::from([
-            ("colour".to_owned(), StringPropertySchema::new().title("Colour").r#enum(colours).into()),
-            ("count".to_owned(), IntegerPropertySchema::new().title("Count").minimum(1).maximum(9).into()),
+        .properties(Ordered::from([
+            ("colour", StringPropertySchema::new().title("Colour").r#enum(colours).into()),
+            ("count", IntegerPropertySchema::new().title("Count").minimum(1).maximum(9).into()),
         ]))
         .required(["colour".to_owned()]);
     match client.fill_in("Which colour, and how many?", schema).await {

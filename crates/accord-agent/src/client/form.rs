@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use accord_protocol::v1::{
-    ElicitationContentValue as Value, ElicitationPropertySchema as Property, ElicitationSchema, EnumOption,
-    MultiSelectItems, MultiSelectPropertySchema, StringPropertySchema,
+use accord_protocol::{
+    open::Ordered,
+    v1::{
+        ElicitationContentValue as Value, ElicitationPropertySchema as Property, ElicitationSchema,
+        EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringPropertySchema,
+    },
 };
 use regex_lite::Regex;
 
@@ -19,7 +22,7 @@ pub(super) fn readable(schema: &ElicitationSchema) -> Result<(), String> {
 
 /// The name of the first field that does not fit. Formats are the client's business: it told the person.
 pub(super) fn check(schema: &ElicitationSchema, values: &BTreeMap<String, Value>) -> Result<(), String> {
-    let none = BTreeMap::new();
+    let none = Ordered::new();
     let properties = schema.properties.as_ref().unwrap_or(&none);
     let missing = schema.required.get().into_iter().flatten().find(|name| !values.contains_key(*name));
     if let Some(name) = missing {
@@ -27,7 +30,7 @@ pub(super) fn check(schema: &ElicitationSchema, values: &BTreeMap<String, Value>
     }
     let misfit = values
         .iter()
-        .find(|(name, value)| !properties.get(*name).is_some_and(|property| fits(property, value)));
+        .find(|(name, value)| !properties.get(name).is_some_and(|property| fits(property, value)));
     misfit.map_or(Ok(()), |(name, _)| Err(name.clone()))
 }
 

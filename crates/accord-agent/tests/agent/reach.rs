@@ -1,7 +1,6 @@
 //! The client's files, terminals and forms: asked for only where offered, and released on every path.
 
-use std::collections::BTreeMap;
-
+use accord_agent::protocol::open::Ordered;
 use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
 use accord_agent::{ClientError, Command, Error, Filled, StopReason, Turn, Visit};
 use serde_json::{Value, json};
@@ -174,9 +173,9 @@ async fn a_terminal_that_comes_after_the_cancel_is_released() {
 fn form() -> Scripted {
     Scripted::new(|turn: Turn| async move {
         let schema = ElicitationSchema::new()
-            .properties(BTreeMap::from([
-                ("name".to_owned(), StringPropertySchema::new().max_length(5).into()),
-                ("age".to_owned(), IntegerPropertySchema::new().minimum(0).into()),
+            .properties(Ordered::from([
+                ("name", StringPropertySchema::new().max_length(5).into()),
+                ("age", IntegerPropertySchema::new().minimum(0).into()),
             ]))
             .required(["name".to_owned()]);
         let said = match turn.client().fill_in("Who?", schema).await {

@@ -1,6 +1,9 @@
 //! From a form's schema to questions.
 
+use std::collections::HashSet;
+
 use accord_protocol::{
+    open::Ordered,
     rpc::Error,
     v1::{
         ElicitationContentValue, ElicitationPropertySchema, ElicitationSchema, EnumOption,
@@ -15,10 +18,11 @@ use super::{AnswerLimits, Choice, Question, QuestionKind};
 ///
 /// An unknown kind of property is never shown as a known one: the form is refused.
 pub(super) fn of(schema: &ElicitationSchema) -> Result<Vec<Question>, Error> {
-    let empty = std::collections::BTreeMap::new();
+    let empty = Ordered::new();
     let properties = schema.properties.as_ref().unwrap_or(&empty);
-    let required = schema.required.get().map(Vec::as_slice).unwrap_or_default();
-    if !required.iter().all(|name| properties.contains_key(name)) {
+    // The agent decides how many there are of each.
+    let required: HashSet<&str> = schema.required.get().into_iter().flatten().map(String::as_str).collect();
+    if !required.iter().all(|name| properties.contains(name)) {
         return Err(Error::invalid_params("requestedSchema.required", "names of the form's properties"));
     }
     properties

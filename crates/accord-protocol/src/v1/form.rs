@@ -1,6 +1,6 @@
 //! The form of an elicitation: a small part of JSON Schema, and the values that fill it.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -9,7 +9,7 @@ use serde::{
 
 use crate::{
     lenient::Lenient,
-    open::{Maybe, from, record, strings, tagged},
+    open::{Maybe, Ordered, from, record, strings, tagged},
 };
 
 record! {
@@ -24,8 +24,8 @@ record! {
             lenient title: Maybe<String>,
             /// What the form is for, for people.
             lenient description: Maybe<String>,
-            /// The fields by their names.
-            strict properties: Option<BTreeMap<String, ElicitationPropertySchema>> = {},
+            /// The fields by their names, in the order in which a person is to see them.
+            strict properties: Option<Ordered<ElicitationPropertySchema>> = {},
             /// The names of the fields that must be filled in.
             strict required: Maybe<Vec<String>>,
         }
