@@ -1,5 +1,6 @@
 //! A connected agent: sessions are opened here, and what belongs to no session is asked here.
 
+mod all;
 mod builder;
 mod calls;
 pub(crate) mod offers;
@@ -8,14 +9,14 @@ mod open;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use accord_protocol::{method::Request, v1::InitializeResponse};
-use accord_transport::{AgentCommand, CallError, End, Gate, Handle, LaneSender};
+use accord_transport::{AgentCommand, CallError, End, Gate, Handle, LaneSender, Lost};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::timeout};
 
+pub use all::AllSessions;
 pub use builder::Builder;
 pub(crate) use builder::Wiring;
-pub use calls::AllSessions;
 
 use crate::{
     Error, Refuse,
@@ -169,10 +170,19 @@ impl Client {
             started.done();
             match outcome {
                 Ok(outcome) => outcome,
-                Err(_) => Err(CallError::Lost(accord_transport::Lost(handle.closed().await))),
+                Err(_) => Err(CallError::Lost(Lost(handle.closed().await))),
             }
         })
         .await
+    }
+
+    /// Waits for something that is not the agent's, such as a person, no longer than the connection lives.
+    pub(crate) async fn while_connected<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
+        tokio::select! {
+            biased;
+            value = wait => Ok(value),
+            end = self.shared.handle.closed() => Err(Error::Lost(Lost(end))),
+        }
     }
 
     async fn in_time<T>(

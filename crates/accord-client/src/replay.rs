@@ -1,9 +1,15 @@
 //! Loading a session: its history as it comes, then the session.
 
-use std::{fmt, future::poll_fn, pin::Pin, task::Poll};
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use accord_protocol::v1::{LoadSessionRequest, SessionUpdate};
 use accord_transport::{LaneReceiver, lane};
+use futures_core::Stream;
 
 use crate::{Client, Error, Session, router::LANE_LIMIT, session::Item};
 
@@ -29,24 +35,26 @@ impl Replay {
     /// # Cancel safety
     /// Nothing is lost by dropping the future.
     pub async fn next(&mut self) -> Option<SessionUpdate> {
-        poll_fn(|cx| {
-            // The request is driven from here, and ends the lane by dropping its other end.
-            if self.loaded.is_none()
-                && let Poll::Ready(loaded) = self.loading.as_mut().poll(cx)
-            {
-                self.loaded = Some(loaded);
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next piece of history, as [`Replay::next`].
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<SessionUpdate>> {
+        // The request is driven from here, and ends the lane by dropping its other end.
+        if self.loaded.is_none()
+            && let Poll::Ready(loaded) = self.loading.as_mut().poll(cx)
+        {
+            self.loaded = Some(loaded);
+        }
+        loop {
+            match self.lane.poll_next(cx) {
+                Poll::Ready(Some(Item::Update(received))) => return Poll::Ready(Some(received.update)),
+                Poll::Ready(Some(_)) => {}
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending if self.loaded.is_some() => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
             }
-            loop {
-                match self.lane.poll_next(cx) {
-                    Poll::Ready(Some(Item::Update(received))) => return Poll::Ready(Some(received.update)),
-                    Poll::Ready(Some(_)) => {}
-                    Poll::Ready(None) => return Poll::Ready(None),
-                    Poll::Pending if self.loaded.is_some() => return Poll::Ready(None),
-                    Poll::Pending => return Poll::Pending,
-                }
-            }
-        })
-        .await
+        }
     }
 
     /// Passes over what history is left, and gives the session.
@@ -62,6 +70,15 @@ impl Replay {
             Some(loaded) => loaded,
             None => self.loading.await,
         }
+    }
+}
+
+/// The history, as [`Replay::next`] gives it.
+impl Stream for Replay {
+    type Item = SessionUpdate;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<SessionUpdate>> {
+        Self::poll_next(self.get_mut(), cx)
     }
 }
 

@@ -304,9 +304,13 @@ impl<H: Handler> Service for Router<H> {
     fn notification(&mut self, notification: Notification) {
         let bytes = notification.bytes;
         match &self.feed {
-            Some(feed) if &*notification.method == CompleteElicitationNotification::METHOD => {
-                if let Ok(done) = notification.params::<CompleteElicitationNotification>() {
-                    feed.push(Item::Visited(done.elicitation_id), bytes);
+            Some(feed)
+                if self.host.elicitations.is_none()
+                    && &*notification.method == CompleteElicitationNotification::METHOD =>
+            {
+                match notification.params::<CompleteElicitationNotification>() {
+                    Ok(done) => feed.push(Item::Visited(done.elicitation_id), bytes),
+                    Err(error) => malformed_completion(&error),
                 }
             }
             _ => self.notices.push(notification, bytes),
@@ -354,10 +358,14 @@ async fn take_notices<H: Handler>(host: Arc<Host<H>>, mut notices: LaneReceiver<
         if &*notice.method == CompleteElicitationNotification::METHOD {
             match notice.params() {
                 Ok(done) => host.complete_elicitation(done).await,
-                Err(error) => tracing::debug!(%error, "a malformed elicitation/complete was ignored"),
+                Err(error) => malformed_completion(&error),
             }
         } else {
             host.ext_notification(&notice.method, notice.raw_params).await;
         }
     }
+}
+
+fn malformed_completion(error: &Error) {
+    tracing::debug!(%error, "a malformed elicitation/complete was ignored");
 }

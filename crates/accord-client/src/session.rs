@@ -115,7 +115,12 @@ impl Session {
     ///
     /// Without an open turn nothing is sent.
     pub fn cancel(&self) {
-        self.client.shared.cancel_turn(&self.live);
+        self.client.shared.cancel_turn(&self.live, None);
+    }
+
+    /// Cancels one turn, and no other.
+    pub(crate) fn cancel_turn(&self, key: TurnKey) {
+        self.client.shared.cancel_turn(&self.live, Some(key));
     }
 
     /// Switches the session's mode.
@@ -254,18 +259,25 @@ impl Client {
             refusal.none();
         } else {
             // Nothing else tells this agent to stop.
-            self.shared.cancel_turn(live);
+            self.shared.cancel_turn(live, None);
         }
-        self.forget(&live.id);
+        self.forget(live);
         Ok(())
     }
 }
 
 impl Shared {
-    pub(crate) fn cancel_turn(self: &Arc<Self>, live: &Arc<Live>) {
-        match live.cancel_turn() {
+    pub(crate) fn cancel_turn(&self, live: &Arc<Live>, only: Option<TurnKey>) {
+        self.take_heed(live, live.cancel_turn(only));
+    }
+
+    /// Does what a cancel has to do.
+    pub(crate) fn take_heed(&self, live: &Arc<Live>, cancel: Cancel) {
+        match cancel {
+            // What is asked between turns is nobody's turn's.
+            Cancel::Nothing => return,
+            Cancel::Withhold(_) => {}
             Cancel::Send(key) => self.send_cancel(live, key),
-            Cancel::Nothing | Cancel::Withhold(_) => {}
         }
         self.asks.cancel_all(&live.id);
     }

@@ -5,12 +5,14 @@ mod begin;
 use std::{
     fmt,
     future::poll_fn,
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use accord_protocol::v1::{PromptResponse, SessionUpdate, StopReason};
 use accord_transport::{CallError, LaneReceiver, lane};
+use futures_core::{FusedStream, Stream};
 
 use crate::{
     Client, Error, Prompt, Session, TurnError,
@@ -129,12 +131,25 @@ impl Turn {
     }
 }
 
+/// The updates, as [`Turn::next`] gives them.
+impl Stream for Turn {
+    type Item = SessionUpdate;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<SessionUpdate>> {
+        Self::poll_next(self.get_mut(), cx)
+    }
+}
+
+impl FusedStream for Turn {
+    fn is_terminated(&self) -> bool {
+        self.outcome.is_some()
+    }
+}
+
 impl Canceller {
     /// Cancels the turn, if it is not over.
     pub fn cancel(&self) {
-        if self.live.is_running(self.key) {
-            self.client.shared.cancel_turn(&self.live);
-        }
+        self.client.shared.cancel_turn(&self.live, Some(self.key));
     }
 }
 

@@ -1,12 +1,14 @@
 //! What is asked of an agent outside any session: lists, deleting, logging in and out.
 
+use std::sync::Arc;
+
 use accord_protocol::v1::{
     AuthMethodId, AuthenticateRequest, CloseSessionRequest, DeleteSessionRequest, ListSessionsRequest,
-    ListSessionsResponse, LogoutRequest, SessionId, SessionInfo,
+    ListSessionsResponse, LogoutRequest, SessionId,
 };
 
-use super::{Client, offers};
-use crate::Error;
+use super::{AllSessions, Client, offers};
+use crate::{Error, session::Live};
 
 impl Client {
     /// One page of the sessions the agent knows.
@@ -26,7 +28,7 @@ impl Client {
 
     /// All the sessions the agent knows, page by page as they are taken.
     pub fn all_sessions(&self, request: ListSessionsRequest) -> AllSessions {
-        AllSessions { client: self.clone(), request: Some(request), page: Vec::new().into_iter() }
+        AllSessions::new(self.clone(), request)
     }
 
     /// Closes a session by its id: it stays with the agent, and can be resumed or loaded.
@@ -56,7 +58,9 @@ impl Client {
         offers::require(self.agent(), "session/delete", offers::DELETE)?;
         let request = DeleteSessionRequest::new(id.into());
         self.call(&request).await?;
-        self.forget(&request.session_id);
+        if let Some(live) = self.shared.sessions.get(&request.session_id) {
+            self.forget(&live);
+        }
         Ok(())
     }
 
@@ -89,60 +93,10 @@ impl Client {
     }
 
     /// The session is no more: its questions are answered, its commands ended, whoever waits for it is told.
-    pub(crate) fn forget(&self, id: &SessionId) {
-        self.shared.asks.cancel_all(id);
-        self.shared.hooks.end(id);
-        if let Some(live) = self.shared.sessions.get(id) {
-            live.closed();
-            self.shared.sessions.remove(id);
-        }
-    }
-}
-
-/// All the sessions the agent knows, page by page as they are taken.
-#[derive(Debug)]
-pub struct AllSessions {
-    client: Client,
-    /// The request for the next page, unless this is the last.
-    request: Option<ListSessionsRequest>,
-    page: std::vec::IntoIter<SessionInfo>,
-}
-
-impl AllSessions {
-    /// The next session, or nothing after the last one.
-    ///
-    /// # Errors
-    /// As [`Client::list_sessions`]. Asked again after an error, it asks for the same page again.
-    ///
-    /// # Cancel safety
-    /// Nothing is lost by dropping the future.
-    pub async fn next(&mut self) -> Result<Option<SessionInfo>, Error> {
-        loop {
-            if let Some(session) = self.page.next() {
-                return Ok(Some(session));
-            }
-            let Some(request) = &self.request else { return Ok(None) };
-            let page = self.client.list_sessions(request.clone()).await?;
-            let cursor = page.next_cursor.into_option();
-            // A page that points at itself would never end.
-            let repeats = cursor.is_some() && cursor.as_ref() == request.cursor.get();
-            self.request = cursor.filter(|_| !repeats).map(|cursor| request.clone().cursor(cursor));
-            self.page = page.sessions.into_iter();
-        }
-    }
-
-    /// All that are left.
-    ///
-    /// # Errors
-    /// As [`AllSessions::next`].
-    ///
-    /// # Cancel safety
-    /// Dropping the future loses what was gathered.
-    pub async fn collect(mut self) -> Result<Vec<SessionInfo>, Error> {
-        let mut sessions = Vec::new();
-        while let Some(session) = self.next().await? {
-            sessions.push(session);
-        }
-        Ok(sessions)
+    pub(crate) fn forget(&self, live: &Arc<Live>) {
+        self.shared.asks.cancel_all(&live.id);
+        self.shared.hooks.end(&live.id);
+        live.closed();
+        self.shared.sessions.remove(live);
     }
 }

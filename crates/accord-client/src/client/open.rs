@@ -7,12 +7,8 @@ use std::{
 };
 
 use accord_protocol::{
-    open::Maybe,
     rpc::ErrorCode,
-    v1::{
-        LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionConfigOption, SessionId,
-        SessionModeState,
-    },
+    v1::{LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionId},
 };
 use accord_transport::{LaneSender, lane};
 
@@ -93,7 +89,7 @@ impl Client {
                 // The session is known before the next frame is looked at.
                 self.call_in_order(request, false, move |answer| {
                     let live = shared.upgrade()?.register(answer.session_id, roots);
-                    live.take_opening(answer.modes, answer.config_options);
+                    live.opened(answer.modes, answer.config_options);
                     drop(opening);
                     Some(live)
                 })
@@ -113,11 +109,11 @@ impl Client {
         self.with_login(|| {
             let live = Arc::clone(&known.live);
             self.call_in_order(request, false, move |answer| {
-                live.take_opening(answer.modes, answer.config_options);
+                live.opened(answer.modes, answer.config_options);
             })
         })
         .await?;
-        Ok(Session::new(self.clone(), known.keep()))
+        Ok(Session::new(self.clone(), Arc::clone(&known.live)))
     }
 
     /// Loads a session, its history going to `replay`.
@@ -136,12 +132,12 @@ impl Client {
             // The history ends where the answer stands on the wire.
             self.call_in_order(request, true, move |answer| {
                 live.end_replay();
-                live.take_opening(answer.modes, answer.config_options);
+                live.opened(answer.modes, answer.config_options);
             })
         })
         .await?;
         drop(ending);
-        Ok(Session::new(self.clone(), known.keep()))
+        Ok(Session::new(self.clone(), Arc::clone(&known.live)))
     }
 
     fn check_load(&self, request: &LoadSessionRequest) -> Result<(), Error> {
@@ -162,7 +158,7 @@ impl Client {
         };
         let methods = self.agent().auth_methods.clone().unwrap_or_default();
         let chosen = match &self.shared.login {
-            Some(login) => login.choose(&methods).await,
+            Some(login) => self.while_connected(login.choose(&methods)).await?,
             None => None,
         };
         let Some(method) = chosen.filter(|method| offers::check_auth_method(self.agent(), method).is_ok())
@@ -190,46 +186,29 @@ impl Shared {
     }
 }
 
-impl Live {
-    /// What the agent says of a session as it opens it.
-    fn take_opening(&self, modes: Maybe<SessionModeState>, options: Maybe<Vec<SessionConfigOption>>) {
-        self.with_state(|state| {
-            if let Some(modes) = modes.into_option() {
-                state.modes = Some(modes);
-            }
-            if let Some(options) = options.into_option() {
-                state.config_options = options;
-            }
-        });
-    }
-}
-
 /// A session whose id is known before the agent has opened it. Forgotten again if it does not.
 struct Known<'a> {
     client: &'a Client,
     live: Arc<Live>,
-    is_new: bool,
 }
 
 impl<'a> Known<'a> {
     fn new(client: &'a Client, id: &SessionId, roots: Vec<PathBuf>) -> Self {
-        if let Some(live) = client.shared.sessions.get(id) {
-            live.set_roots(roots);
-            return Self { client, live, is_new: false };
-        }
-        Self { client, live: client.shared.register(id.clone(), roots), is_new: true }
-    }
-
-    fn keep(mut self) -> Arc<Live> {
-        self.is_new = false;
-        Arc::clone(&self.live)
+        let live = match client.shared.sessions.open_again(id) {
+            Some(live) => {
+                live.set_roots(roots);
+                live
+            }
+            None => client.shared.register(id.clone(), roots),
+        };
+        Self { client, live }
     }
 }
 
 impl Drop for Known<'_> {
     fn drop(&mut self) {
-        if self.is_new {
-            self.client.forget(&self.live.id);
+        if self.client.shared.sessions.leave(&self.live) {
+            self.client.forget(&self.live);
         }
     }
 }

@@ -112,24 +112,20 @@ impl Asks {
 
     /// Answers a question. False if it has its answer already.
     pub(crate) fn answer(&self, key: AskKey, reply: Reply) -> bool {
-        self.settle(key, |ask| {
-            let settlement = Settlement::Answered(reply.clone());
-            ask.answer(reply);
-            settlement
+        self.settle(key, |question| {
+            let reply = question.checked(reply);
+            (Settlement::Answered(reply.clone()), Ok(reply))
         })
     }
 
     /// The agent no longer waits for the answer.
     pub(crate) fn withdraw(&self, key: AskKey) -> bool {
-        self.settle(key, |ask| {
-            ask.call.answer(Err::<(), _>(Error::cancelled()));
-            Settlement::Withdrawn
-        })
+        self.settle(key, |_| (Settlement::Withdrawn, Err(Error::cancelled())))
     }
 
     /// Answers a question with its kind's way of saying that nobody decided. False if it has its answer already.
     pub(crate) fn cancel(&self, key: AskKey) -> bool {
-        self.settle(key, Ask::cancel)
+        self.settle(key, |question| (Settlement::Cancelled, Ok(question.cancelled())))
     }
 
     /// Answers every open question of the session with its kind's way of saying that nobody decided.
@@ -150,39 +146,30 @@ impl Asks {
         }
     }
 
-    /// The answer is given after the lock is let go: giving it may wake whoever asks for the next.
-    fn settle(&self, key: AskKey, settle: impl FnOnce(Ask) -> Settlement) -> bool {
-        let ask = self.lock().asks.remove(&key);
-        let was_open = ask.is_some();
-        if let Some(ask) = ask {
-            let settlement = settle(ask);
-            if let Some(feed) = &self.feed {
-                feed.push(Item::Settled(key, settlement), 0);
-            }
+    /// The answer is given after the lock is let go: giving it may wake whoever asks for the next. It is told before, so
+    /// that whatever the agent says because of it is told later.
+    fn settle(
+        &self,
+        key: AskKey,
+        settle: impl FnOnce(&Question) -> (Settlement, Result<Reply, Error>),
+    ) -> bool {
+        let Some(Ask { question, call, .. }) = self.lock().asks.remove(&key) else { return false };
+        let (settlement, reply) = settle(&question);
+        if let Some(feed) = &self.feed {
+            feed.push(Item::Settled(key, settlement), 0);
         }
-        was_open
+        match reply {
+            Ok(Reply::Permission(outcome)) => {
+                call.answer(Ok::<_, Error>(RequestPermissionResponse::new(outcome)));
+            }
+            Ok(Reply::Elicitation(response)) => call.answer(response),
+            Err(error) => call.answer(Err::<(), _>(error)),
+        }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Ask {
-    fn cancel(self) -> Settlement {
-        let reply = self.question.cancelled();
-        self.answer(reply);
-        Settlement::Cancelled
-    }
-
-    fn answer(self, reply: Reply) {
-        match reply {
-            Reply::Permission(outcome) => {
-                let outcome = self.question.checked(outcome);
-                self.call.answer(Ok::<_, Error>(RequestPermissionResponse::new(outcome)));
-            }
-            Reply::Elicitation(response) => self.call.answer(response),
-        }
     }
 }
 
@@ -199,13 +186,15 @@ impl Question {
 
     /// An outcome may only select what was offered; anything else would be refused by a strict agent, and a turn
     /// that waits for a permission would hang.
-    fn checked(&self, outcome: RequestPermissionOutcome) -> RequestPermissionOutcome {
-        match self {
-            Self::Permission(request) if !permission::is_offered(request, &outcome) => {
+    fn checked(&self, reply: Reply) -> Reply {
+        match (self, &reply) {
+            (Self::Permission(request), Reply::Permission(outcome))
+                if !permission::is_offered(request, outcome) =>
+            {
                 tracing::warn!(session = %request.session_id, "an option was chosen that the agent did not offer");
-                RequestPermissionOutcome::Cancelled
+                self.cancelled()
             }
-            _ => outcome,
+            _ => reply,
         }
     }
 }

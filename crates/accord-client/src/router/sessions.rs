@@ -1,7 +1,7 @@
 //! The sessions of one connection, and the updates that came before theirs was known.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -26,6 +26,8 @@ struct Inner {
     opening: usize,
     held: HashMap<SessionId, Vec<Held>>,
     held_bytes: usize,
+    /// Updates that belonged nowhere: an agent that sends nothing else must not fill the log.
+    strays: u64,
     /// The handshake succeeded: before that there is no connection whose end would matter.
     agreed: bool,
     ended: bool,
@@ -63,7 +65,12 @@ impl Sessions {
             inner.held_bytes += bytes;
             inner.held.entry(id.clone()).or_default().push(Held { update, raw, bytes });
         } else {
-            tracing::warn!(session = %id, bytes, "an update for an unknown session was dropped");
+            inner.strays = inner.strays.saturating_add(1);
+            let count = inner.strays;
+            drop(inner);
+            if count.is_power_of_two() {
+                tracing::warn!(count, bytes, "updates for unknown sessions were dropped");
+            }
         }
     }
 
@@ -79,7 +86,13 @@ impl Sessions {
         let held = inner.held.remove(&live.id).unwrap_or_default();
         inner.held_bytes -= held.iter().map(|held| held.bytes).sum::<usize>();
         let ended = inner.ended;
-        let live = Arc::clone(inner.live.entry(live.id.clone()).or_insert(live));
+        let live = match inner.live.entry(live.id.clone()) {
+            Entry::Vacant(place) => Arc::clone(place.insert(live)),
+            Entry::Occupied(known) => {
+                known.get().begin_opening();
+                Arc::clone(known.get())
+            }
+        };
         drop(inner);
         for Held { update, raw, bytes } in held {
             live.receive(update, raw, bytes);
@@ -99,8 +112,28 @@ impl Sessions {
         self.lock().agreed
     }
 
-    pub(crate) fn remove(&self, id: &SessionId) {
-        self.lock().live.remove(id);
+    /// A session that is about to be opened and is known already.
+    pub(crate) fn open_again(&self, id: &SessionId) -> Option<Arc<Live>> {
+        let inner = self.lock();
+        let live = inner.live.get(id).cloned();
+        if let Some(live) = &live {
+            live.begin_opening();
+        }
+        live
+    }
+
+    /// An opening is over. True if nothing came of it and nobody else opens the session: it is not known any more.
+    pub(crate) fn leave(&self, live: &Arc<Live>) -> bool {
+        let mut inner = self.lock();
+        let is_none = live.end_opening();
+        if is_none {
+            inner.remove(live);
+        }
+        is_none
+    }
+
+    pub(crate) fn remove(&self, live: &Arc<Live>) {
+        self.lock().remove(live);
     }
 
     /// The connection is gone, and every session with it.
@@ -119,6 +152,15 @@ impl Sessions {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Every change under the lock is whole before anything in it could panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Another session of the same id stays.
+    fn remove(&mut self, live: &Arc<Live>) {
+        if self.live.get(&live.id).is_some_and(|known| Arc::ptr_eq(known, live)) {
+            self.live.remove(&live.id);
+        }
     }
 }
 

@@ -92,7 +92,7 @@ impl Opening {
     async fn log_in(&self, client: Client, refusal: Error) -> Result<Client, RunError> {
         let methods = client.agent().auth_methods.clone().unwrap_or_default();
         let chosen = match &self.plan.login {
-            Some(login) => login.choose(&methods).await,
+            Some(login) => client.while_connected(login.choose(&methods)).await?,
             None => None,
         };
         let chosen = chosen.and_then(|id| methods.into_iter().find(|method| id_of(method) == Some(&id)));

@@ -1,22 +1,22 @@
 //! What a runner's handles share: its state, its one running prompt, its agent.
 
 use std::{
-    future::Future,
+    future::{Future, pending},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use accord_protocol::v1::StopReason;
-use accord_transport::{Gate, LaneSender};
+use accord_transport::{Gate, LaneSender, Lost};
 use tokio::{
     sync::{oneshot, watch},
     task::AbortHandle,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::{AnswerError, Decision, RunError, RunnerState, builder::Plan, desk::Desk};
 use crate::{
-    Client, Error, Session,
+    Client, Error, Session, TurnError,
     elicitation::InputReply,
     events::CloseReason,
     router::Asks,
@@ -97,17 +97,27 @@ impl Shared {
     }
 
     /// Takes the runner for one prompt.
+    ///
+    /// The prompt is there before anybody can see that one runs: whoever sees that may interrupt it at once.
     pub(super) fn enter(self: &Arc<Self>) -> Result<Running, RunError> {
-        self.step(|state| match state {
+        let (early_sender, early) = watch::channel(false);
+        let (outcome_sender, outcome) = oneshot::channel();
+        let mut inner = self.lock();
+        if inner.run.is_some() {
+            return Err(RunError::AlreadyRunning);
+        }
+        inner.run = Some(Run { key: None, early: early_sender, outcome: Some(outcome_sender) });
+        drop(inner);
+        let entered = self.step(|state| match state {
             RunnerState::Idle => Ok(RunnerState::Running),
             RunnerState::Running => Err(RunError::AlreadyRunning),
             RunnerState::Closing => Err(RunError::Closing),
             RunnerState::Closed(reason) => Err(RunError::Closed(reason)),
-        })?;
-        let (early_sender, early) = watch::channel(false);
-        let (outcome_sender, outcome) = oneshot::channel();
-        self.lock().run = Some(Run { key: None, early: early_sender, outcome: Some(outcome_sender) });
-        Ok(Running { shared: Arc::clone(self), early, outcome: Some(outcome) })
+        });
+        if entered.is_err() {
+            self.lock().run = None;
+        }
+        entered.map(|()| Running { shared: Arc::clone(self), early, outcome: Some(outcome) })
     }
 
     /// The turn was admitted: it is told as started, unless it was interrupted before. False if it was.
@@ -140,23 +150,27 @@ impl Shared {
     }
 
     pub(super) fn interrupt(&self) {
-        let mut inner = self.lock();
-        let session = inner.session.clone();
-        match &mut inner.run {
-            Some(run) if run.key.is_none() => {
+        let (session, key) = {
+            let inner = self.lock();
+            let Some(run) = &inner.run else { return };
+            if run.key.is_none() {
                 run.early.send_replace(true);
             }
-            Some(run) => {
-                let first = run.finish(Ok(StopReason::Cancelled));
-                if let (true, Some(key)) = (first, run.key) {
-                    self.feed.push(Item::Interrupted(key), 0);
-                }
-            }
-            None => {}
+            (inner.session.clone(), run.key)
+        };
+        if let (Some(session), Some(key)) = (session, key) {
+            // Before its caller learns of the end, who may prompt anew at once.
+            session.cancel_turn(key);
         }
-        drop(inner);
-        if let Some(session) = session {
-            session.cancel();
+        // Also what belongs to no session, such as a form about the opening.
+        self.asks.cancel_everything();
+        let mut inner = self.lock();
+        if let (Some(run), Some(key)) = (&mut inner.run, key)
+            && run.key == Some(key)
+            && run.finish(Ok(StopReason::Cancelled))
+        {
+            // Under the lock, so that no later turn is told as started before.
+            self.feed.push(Item::Interrupted(key), 0);
         }
     }
 
@@ -183,18 +197,20 @@ impl Shared {
                 if let Some(task) = inner.opening_task.take() {
                     task.abort();
                 }
+                // Nobody is going to make another connection.
+                inner.replaced = 0;
                 inner.client.clone()
             };
             let shared = Arc::clone(self);
             // A task of its own, so that it goes on when nobody waits for it.
             tokio::spawn(async move {
-                match client {
-                    Some(client) => {
-                        client.close().await;
-                    }
-                    // There is no connection whose end would be told.
-                    None => shared.feed.push(Item::Gone(None), 0),
-                }
+                let end = match client {
+                    Some(client) => Some(client.close().await),
+                    None => None,
+                };
+                // A connection told its own end, unless there was none yet, or a login had ended it; told twice, it
+                // counts once.
+                shared.feed.push(Item::Gone(end), 0);
                 shared.close(CloseReason::Killed);
             });
         }
@@ -263,8 +279,13 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(task) = self.lock().opening_task.take() {
+        let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = inner.opening_task.take() {
             task.abort();
+        }
+        if inner.client.as_ref().is_none_or(Client::is_closed) {
+            // There is no connection whose end would be told.
+            self.feed.push(Item::Gone(None), 0);
         }
     }
 }
@@ -283,17 +304,31 @@ impl Running {
         let mut early = self.early.clone();
         async move {
             if early.wait_for(|interrupted| *interrupted).await.is_err() {
-                std::future::pending::<()>().await;
+                pending::<()>().await;
             }
         }
     }
 
     pub(super) async fn outcome(mut self) -> Result<StopReason, RunError> {
         let Some(outcome) = &mut self.outcome else { return Err(RunError::Closing) };
-        let outcome = outcome.await.unwrap_or(Err(RunError::Closed(CloseReason::Crashed)));
+        let client = self.shared.client();
+        let outcome = tokio::select! {
+            biased;
+            outcome = outcome => outcome.unwrap_or(Err(RunError::Closed(CloseReason::Crashed))),
+            // Whoever takes the events has stopped taking them, and nothing else will come any more.
+            lost = lost(client) => Err(TurnError::Lost(lost).into()),
+        };
         self.outcome = None;
         outcome
     }
+}
+
+/// The end of the connection, once there was time to tell of it.
+async fn lost(client: Option<Client>) -> Lost {
+    let Some(client) = client else { return pending().await };
+    let end = client.closed().await;
+    sleep(TELL_GRACE).await;
+    Lost(end)
 }
 
 impl Drop for Running {

@@ -1,6 +1,9 @@
 //! The task that tells a runner's events: one at a time, in the order of the wire.
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
 use accord_protocol::{
     open::Json,
@@ -42,6 +45,8 @@ struct Run {
     is_over: bool,
     /// The agent's messages so far, in the order they began.
     messages: Vec<(Option<MessageId>, String)>,
+    /// Their places: an agent decides how many there are.
+    places: HashMap<Option<MessageId>, usize>,
 }
 
 /// The sink failed: nothing more can be told.
@@ -85,7 +90,7 @@ impl<S: EventSink> Teller<S> {
             }
             Item::Started(key) => {
                 self.runs += 1;
-                self.run = Some(Run { key, number: self.runs, is_over: false, messages: Vec::new() });
+                self.run = Some(Run::new(key, self.runs));
                 self.emit(EventKind::RunStarted, None).await
             }
             Item::Ended { turn, outcome, cancelled } => {
@@ -182,6 +187,7 @@ impl<S: EventSink> Teller<S> {
         let Some(run) = self.run.as_mut().filter(|run| run.key == key && !run.is_over) else { return Ok(()) };
         run.is_over = true;
         let messages = std::mem::take(&mut run.messages);
+        run.places.clear();
         let outcome = outcome.map(|response| response.stop_reason);
         if outcome.as_ref().is_ok_and(|reason| *reason != StopReason::Cancelled) {
             for (message_id, text) in messages {
@@ -274,8 +280,13 @@ impl<S: EventSink> Teller<S> {
 }
 
 impl Run {
+    fn new(key: TurnKey, number: u64) -> Self {
+        Self { key, number, is_over: false, messages: Vec::new(), places: HashMap::new() }
+    }
+
     fn gather(&mut self, message: Option<&MessageId>, text: &str) {
-        match self.messages.iter_mut().find(|(known, _)| known.as_ref() == message) {
+        let place = *self.places.entry(message.cloned()).or_insert(self.messages.len());
+        match self.messages.get_mut(place) {
             Some((_, gathered)) => gathered.push_str(text),
             None => self.messages.push((message.cloned(), text.to_owned())),
         }

@@ -7,7 +7,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use accord_protocol::v1::{ElicitationId, PromptResponse, SessionId, SessionUpdate};
+use accord_protocol::{
+    open::Maybe,
+    v1::{ElicitationId, PromptResponse, SessionConfigOption, SessionId, SessionModeState, SessionUpdate},
+};
 use accord_transport::{CallError, End, LaneSender};
 use serde_json::value::RawValue;
 use tokio::{sync::watch, time::Instant};
@@ -81,9 +84,14 @@ struct Inner {
     turn: Option<LaneSender<Item>>,
     replay: Option<LaneSender<Item>>,
     last_heard: Instant,
+    /// How many are opening it.
+    openers: usize,
+    /// The agent has opened it.
+    is_open: bool,
 }
 
 impl Live {
+    /// A session that somebody is opening.
     pub(crate) fn new(id: SessionId, roots: Vec<PathBuf>, idle: LaneSender<Item>) -> Self {
         let inner = Inner {
             turns: Turns::default(),
@@ -93,6 +101,8 @@ impl Live {
             turn: None,
             replay: None,
             last_heard: Instant::now(),
+            openers: 1,
+            is_open: false,
         };
         Self { id, status: watch::Sender::new(SessionStatus::Idle), inner: Mutex::new(inner) }
     }
@@ -149,10 +159,10 @@ impl Live {
         }
     }
 
-    /// Cancels the open turn, if there is one that was not cancelled yet.
-    pub(crate) fn cancel_turn(&self) -> Cancel {
+    /// Cancels the open turn, if there is one that was not cancelled yet; if `only` says which, no other.
+    pub(crate) fn cancel_turn(&self, only: Option<TurnKey>) -> Cancel {
         let mut inner = self.lock();
-        let cancel = inner.turns.cancel();
+        let cancel = inner.turns.cancel(only);
         self.tell_status(&inner);
         cancel
     }
@@ -166,14 +176,17 @@ impl Live {
         }
     }
 
-    /// A limit of the turn passed. False if the turn is over already.
-    pub(crate) fn expire(&self, key: TurnKey, limit: Limit) -> bool {
-        let inner = self.lock();
-        let is_open = inner.turns.key() == Some(key);
-        if is_open {
-            inner.current_lane().push(Item::Expired(key, limit), 0);
+    /// A limit of the turn passed: whoever waits for its end is told, if it has not come, and it is cancelled in the same
+    /// step, so that nobody who was told finds it running.
+    pub(crate) fn expire(&self, key: TurnKey, limit: Limit) -> Cancel {
+        let mut inner = self.lock();
+        if inner.turns.key() != Some(key) {
+            return Cancel::Nothing;
         }
-        is_open
+        inner.current_lane().push(Item::Expired(key, limit), 0);
+        let cancel = inner.turns.cancel(Some(key));
+        self.tell_status(&inner);
+        cancel
     }
 
     /// From now on updates are history, and go to `lane`.
@@ -184,6 +197,30 @@ impl Live {
     /// What comes from now on is no history any more.
     pub(crate) fn end_replay(&self) {
         self.lock().replay = None;
+    }
+
+    /// One more opens it.
+    pub(crate) fn begin_opening(&self) {
+        self.lock().openers += 1;
+    }
+
+    /// One opening is over. True if nobody opens it any more and nobody has.
+    pub(crate) fn end_opening(&self) -> bool {
+        let mut inner = self.lock();
+        inner.openers -= 1;
+        inner.openers == 0 && !inner.is_open
+    }
+
+    /// The agent has opened it, and says so much of it.
+    pub(crate) fn opened(&self, modes: Maybe<SessionModeState>, options: Maybe<Vec<SessionConfigOption>>) {
+        let mut inner = self.lock();
+        inner.is_open = true;
+        if let Some(modes) = modes.into_option() {
+            inner.state.modes = Some(modes);
+        }
+        if let Some(options) = options.into_option() {
+            inner.state.config_options = options;
+        }
     }
 
     pub(crate) fn begin_close(&self) -> bool {

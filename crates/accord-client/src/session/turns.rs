@@ -91,10 +91,10 @@ impl Turns {
         }
     }
 
-    /// Cancels the open turn.
-    pub(crate) fn cancel(&mut self) -> Cancel {
+    /// Cancels the open turn; if `only` says which, no other.
+    pub(crate) fn cancel(&mut self, only: Option<TurnKey>) -> Cancel {
         match &mut self.open {
-            Some(open) if open.stage == Stage::Running => {
+            Some(open) if open.stage == Stage::Running && only.is_none_or(|key| key == open.key) => {
                 open.stage = Stage::Cancelling;
                 if open.sent { Cancel::Send(open.key) } else { Cancel::Withhold(open.key) }
             }
@@ -179,7 +179,7 @@ mod tests {
         let first = turns.begin().unwrap();
         assert_eq!(turns.begin(), Err(SessionStatus::Running));
         assert!(!turns.sent(first));
-        assert_eq!(turns.cancel(), Cancel::Send(first));
+        assert_eq!(turns.cancel(None), Cancel::Send(first));
         assert_eq!(turns.begin(), Err(SessionStatus::Cancelling));
         assert!(turns.overdue(first));
         assert_eq!(turns.begin(), Err(SessionStatus::Unresponsive));
@@ -191,14 +191,15 @@ mod tests {
     #[test]
     fn cancels_are_fenced_to_their_turn() {
         let mut turns = Turns::default();
-        assert_eq!(turns.cancel(), Cancel::Nothing);
+        assert_eq!(turns.cancel(None), Cancel::Nothing);
         let first = turns.begin().unwrap();
         turns.sent(first);
-        assert_eq!(turns.cancel(), Cancel::Send(first));
-        assert_eq!(turns.cancel(), Cancel::Nothing);
+        assert_eq!(turns.cancel(None), Cancel::Send(first));
+        assert_eq!(turns.cancel(None), Cancel::Nothing);
         assert_eq!(turns.end(first), Some(true));
         let second = turns.begin().unwrap();
         assert!(!turns.overdue(first));
+        assert_eq!(turns.cancel(Some(first)), Cancel::Nothing);
         assert_eq!(turns.end(first), None);
         assert!(!turns.is_cancelling());
         assert_eq!(turns.key(), Some(second));
@@ -209,7 +210,7 @@ mod tests {
     fn a_cancel_may_come_before_the_prompt_is_sent() {
         let mut turns = Turns::default();
         let key = turns.begin().unwrap();
-        assert_eq!(turns.cancel(), Cancel::Withhold(key));
+        assert_eq!(turns.cancel(None), Cancel::Withhold(key));
         assert!(turns.sent(key));
     }
 

@@ -4,7 +4,7 @@ use std::{future::pending, sync::Arc, time::Duration};
 
 use accord_protocol::v1::{PromptRequest, PromptResponse, StopReason};
 use accord_transport::{LaneSender, Started};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::{
     Error, Limit, Misuse, Prompt, Session, SessionStatus,
@@ -58,6 +58,9 @@ impl Begun {
                 return Ok(());
             }
             outcome = sending => outcome,
+            () = passed(total) => {
+                return Err(Error::Timeout { method: "session/prompt", after: total.unwrap_or_default() });
+            }
         };
         self.request = Some(outcome.map_err(|error| Error::of_call("session/prompt", error))?);
         if live.turn_sent(key) {
@@ -85,26 +88,29 @@ fn watch_limits(session: &Session, key: TurnKey, total: Option<Duration>, silenc
     let asks = Arc::clone(&session.client.shared.asks);
     let live = Arc::clone(&session.live);
     session.client.shared.runtime.spawn(async move {
-        let begun = Instant::now();
         let limit = tokio::select! {
             () = live.until_ended(key) => return,
-            limit = whole(begun, total) => limit,
+            limit = whole(total) => limit,
             limit = silent(&live, silence, || asks.any_of(&live.id)) => limit,
         };
-        if live.expire(key, limit)
-            && let Some(shared) = shared.upgrade()
-        {
-            shared.cancel_turn(&live);
+        let cancel = live.expire(key, limit);
+        if let Some(shared) = shared.upgrade() {
+            shared.take_heed(&live, cancel);
         }
     });
 }
 
-async fn whole(begun: Instant, limit: Option<Duration>) -> Limit {
+async fn whole(limit: Option<Duration>) -> Limit {
+    passed(limit).await;
+    Limit::Total(limit.unwrap_or_default())
+}
+
+/// Ready when so long has passed; never without a limit.
+async fn passed(limit: Option<Duration>) {
     match limit {
-        Some(limit) => sleep_until(begun + limit).await,
+        Some(limit) => sleep(limit).await,
         None => pending().await,
     }
-    Limit::Total(limit.unwrap_or_default())
 }
 
 /// Ready when nothing came for `limit` and it is not a person whom the agent waits for.

@@ -3,7 +3,9 @@
 mod ends;
 mod opening;
 mod questions;
+mod races;
 mod turns;
+mod visits;
 
 use accord_client::{
     Runner,

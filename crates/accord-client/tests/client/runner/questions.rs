@@ -202,3 +202,23 @@ async fn forms_that_are_not_understood_are_refused() {
     }
     stage.assert_nothing_told();
 }
+
+// ACPX-ELIC-009: a form's questions are put in the order in which the agent wrote them.
+#[tokio::test]
+async fn questions_keep_their_order() {
+    let mut stage = stage();
+    let (_prompt, _run) = stage.running().await;
+    stage
+        .agent
+        .write(concat!(
+            r#"{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"sessionId":"sess_1","mode":"form","#,
+            r#""message":"m","requestedSchema":{"type":"object","properties":{"#,
+            r#""zone":{"type":"string"},"age":{"type":"integer"},"mail":{"type":"string"}}}}}"#,
+            "\n"
+        ))
+        .await;
+    let event = stage.told().await;
+    let ids: Vec<_> =
+        event["questions"].as_array().unwrap().iter().map(|q| q["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["zone", "age", "mail"]);
+}
