@@ -6,7 +6,7 @@ mod options;
 use std::{env, process::ExitCode, time::Duration};
 
 use accord_client::{
-    ConnectError, Error, Files, Runner, StopReason, Terminals, TurnError,
+    ConnectError, Error, Files, Misuse, Runner, SessionStatus, StopReason, Terminals, TurnError,
     runner::{RunError, RunnerBuilder},
 };
 use serde_json::json;
@@ -105,6 +105,7 @@ fn code_of(error: &RunError) -> u8 {
             Error::Timeout { .. } => 10,
             Error::Refused { .. } => 11,
             Error::Undecodable { .. } | Error::Malformed { .. } => 12,
+            Error::Misuse(Misuse::Busy { status: SessionStatus::Unresponsive }) => 14,
             Error::Misuse(_) => 13,
             _ => 1,
         },

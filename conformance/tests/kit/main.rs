@@ -2,9 +2,12 @@
 
 mod captures;
 mod field_cases;
+mod fixtures;
 mod kills;
 mod mcp_server;
 mod process;
+mod relay;
 mod replay;
 mod subject;
+mod subject_client;
 mod termination;
