@@ -1,7 +1,8 @@
 //! A small terminal client for any agent: `chat -- gemini --acp`, or `chat --resume -- gemini --acp` to take up a session.
 //!
 //! Text streams as it comes; tool calls, plans and diffs are shown as they change; permissions and forms are asked for.
-//! Ctrl-C ends the running turn, and the program when none runs. `/quit` ends it as well.
+//! Ctrl-C ends the running turn, and the program when none runs. `/quit` ends it as well. What an agent says is shown
+//! without its control characters: they could write over the question that is asked about it.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::{
@@ -17,12 +18,12 @@ use std::{
 use accord_client::{
     AgentCommand, Client, Files, InputReply, Runner, Terminals,
     elicitation::{Answers, Input, Wanted},
-    events::{EventKind, Role, RunStatus},
+    events::{Event, EventKind, Role, RunStatus, ToolEnd},
     permission::Approval,
     protocol::v1::{ListSessionsRequest, PlanEntryStatus, ToolCallId},
     runner::{Decision, Restore, RunError, RunnerBuilder},
 };
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::sync::mpsc;
 
 const USAGE: &str = "usage: chat [--cwd DIR] [--resume] -- AGENT [ARGUMENT…]";
 
@@ -43,7 +44,7 @@ enum Open {
 struct Chat {
     runner: Runner,
     open: VecDeque<Open>,
-    running: Option<JoinHandle<()>>,
+    is_running: bool,
     titles: HashMap<ToolCallId, String>,
     failed: mpsc::Sender<RunError>,
     /// Whether the last thing printed was the agent's text, without a line end.
@@ -75,31 +76,42 @@ async fn chat(cwd: PathBuf, resume: bool, agent: AgentCommand) -> Result<(), Box
         }
     }
     let (runner, mut events) = builder.start();
-    runner.open().await?;
+    let mut interrupts = interrupts();
+    tokio::select! {
+        opened = runner.open() => drop(opened?),
+        _ = interrupts.recv() => return Ok(()),
+    }
     if let Some(info) = runner.agent().and_then(|agent| agent.agent_info.into_option()) {
-        println!("{DIM}{} {}; Ctrl-C ends a turn, /quit the program{PLAIN}", info.name, info.version);
+        let (name, version) = (shown(&info.name), shown(&info.version));
+        println!("{DIM}{name} {version}; Ctrl-C ends a turn, /quit the program{PLAIN}");
     }
     let (failed, mut failures) = mpsc::channel(1);
-    let mut chat =
-        Chat { runner, failed, open: VecDeque::new(), running: None, titles: HashMap::new(), in_text: false };
+    let mut chat = Chat {
+        runner,
+        failed,
+        open: VecDeque::new(),
+        is_running: false,
+        titles: HashMap::new(),
+        in_text: false,
+    };
     chat.ask()?;
     loop {
         tokio::select! {
             event = events.next() => match event {
-                Some(event) => chat.show(event.kind)?,
+                Some(event) => chat.show(event)?,
                 None => return Ok(()),
             },
             Some(error) = failures.recv() => {
                 println!("{RED}{error}{PLAIN}");
-                chat.running = None;
+                chat.is_running = false;
                 chat.ask()?;
             }
             line = lines.recv() => match line.as_deref().map(str::trim) {
                 Some("/quit") | None => { chat.runner.dispose().await; }
                 Some(line) => chat.said(line)?,
             },
-            _ = tokio::signal::ctrl_c() => {
-                if chat.running.is_some() {
+            _ = interrupts.recv() => {
+                if chat.is_running {
                     chat.runner.interrupt();
                 } else {
                     chat.runner.dispose().await;
@@ -114,10 +126,12 @@ impl Chat {
         match self.open.pop_front() {
             Some(Open::Approval(approval)) => {
                 let chosen = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let decision = match chosen.and_then(|chosen| approval.options.get(chosen)) {
-                    Some(option) => Decision::Option(option.option_id.clone()),
-                    None => Decision::Deny,
+                let Some(option) = chosen.and_then(|chosen| approval.options.get(chosen)) else {
+                    println!("{DIM}a number from the list, or Ctrl-C to end the turn{PLAIN}");
+                    self.open.push_front(Open::Approval(approval));
+                    return self.ask();
                 };
+                let decision = Decision::Option(option.option_id.clone());
                 // It may have been taken back while the person thought.
                 if let Err(error) = self.runner.answer_approval(&approval.approval_id, &decision) {
                     println!("{RED}{error}{PLAIN}");
@@ -125,16 +139,18 @@ impl Chat {
             }
             Some(Open::Form { input, answers, next }) => self.fill_in(input, answers, next, line),
             None if line.is_empty() => {}
+            None if self.is_running => println!("{DIM}the turn still runs; Ctrl-C ends it{PLAIN}"),
             None => {
                 let (runner, prompt) = (self.runner.clone(), line.to_owned());
                 let failed = self.failed.clone();
-                self.running = Some(tokio::spawn(async move {
+                self.is_running = true;
+                tokio::spawn(async move {
                     // What fails in the turn is told by its last event; what fails before it, by none.
                     match runner.run(prompt).await {
                         Ok(_) | Err(RunError::Turn(_)) => {}
                         Err(error) => drop(failed.send(error).await),
                     }
-                }));
+                });
                 return Ok(());
             }
         }
@@ -162,33 +178,50 @@ impl Chat {
         }
     }
 
-    fn show(&mut self, kind: EventKind) -> io::Result<()> {
+    fn show(&mut self, event: Event) -> io::Result<()> {
+        let Event { kind, run, replay, .. } = event;
+        // The tail of a turn that was ended would run into the next prompt.
+        let is_tail = run.is_some() && !self.is_running;
+        if is_tail && matches!(kind, EventKind::MessageDelta { .. }) {
+            return Ok(());
+        }
         let is_text = matches!(kind, EventKind::MessageDelta { .. });
         if self.in_text && !is_text {
             println!();
         }
         self.in_text = is_text;
         match kind {
-            EventKind::MessageDelta { role: Role::Assistant, text, .. } => print!("{text}"),
-            EventKind::MessageDelta { text, .. } => print!("{DIM}{text}{PLAIN}"),
+            EventKind::MessageDelta { role: Role::Assistant, text, .. } if !replay => {
+                print!("{}", shown(&text));
+            }
+            EventKind::MessageDelta { text, .. } => print!("{DIM}{}{PLAIN}", shown(&text)),
             EventKind::ToolStarted { title, tool_call_id, .. } => {
+                let title = shown(&title);
                 println!("{CYAN}▶ {title}{PLAIN}");
                 self.titles.insert(tool_call_id, title);
             }
             EventKind::ToolCompleted { status, tool_call_id, .. } => {
                 let title = self.titles.remove(&tool_call_id).unwrap_or_else(|| "a tool".to_owned());
-                println!("{CYAN}■ {title} {status:?}{PLAIN}");
+                match status {
+                    ToolEnd::Completed => println!("{GREEN}✔ {title}{PLAIN}"),
+                    _ => println!("{RED}✘ {title}{PLAIN}"),
+                }
             }
             EventKind::DiffUpdated { unified_diff, .. } => show_diff(&unified_diff),
             EventKind::PlanUpdated { entries } => {
                 for entry in entries {
-                    let mark = if entry.status == PlanEntryStatus::Completed { "x" } else { " " };
-                    println!("  [{mark}] {}", entry.content);
+                    let mark = match entry.status {
+                        PlanEntryStatus::Completed => "x",
+                        PlanEntryStatus::InProgress => "~",
+                        _ => " ",
+                    };
+                    println!("  [{mark}] {}", shown(&entry.content));
                 }
             }
             EventKind::UsageUpdated { used, size, .. } => println!("{DIM}{used} of {size} tokens{PLAIN}"),
             EventKind::Notice { title, description, .. } => {
-                println!("{BOLD}{title}{PLAIN} {}", description.unwrap_or_default());
+                let (title, more) = (shown(&title), shown(&description.unwrap_or_default()));
+                println!("{BOLD}{title}{PLAIN} {more}");
             }
             EventKind::ApprovalRequested(approval) => {
                 self.open.push_back(Open::Approval(approval));
@@ -206,10 +239,13 @@ impl Chat {
                     .retain(|open| !matches!(open, Open::Form { input, .. } if input.input_id == input_id));
             }
             EventKind::RunCompleted { status, message, .. } => {
-                if status != RunStatus::Completed {
-                    println!("{DIM}{status:?} {}{PLAIN}", message.unwrap_or_default());
+                match (status, message) {
+                    (RunStatus::Completed, _) => {}
+                    (RunStatus::Cancelled, _) => println!("{DIM}cancelled{PLAIN}"),
+                    (status, None) => println!("{RED}{status:?}{PLAIN}"),
+                    (_, Some(message)) => println!("{RED}{}{PLAIN}", shown(&message)),
                 }
-                self.running = None;
+                self.is_running = false;
                 self.ask()?;
             }
             EventKind::RunnerClosed { message, .. } => println!("{DIM}{message}{PLAIN}"),
@@ -222,27 +258,27 @@ impl Chat {
     fn ask(&self) -> io::Result<()> {
         match self.open.front() {
             Some(Open::Approval(approval)) => {
-                println!("{BOLD}May the agent do this? {}{PLAIN}", approval.tool_name);
+                println!("{BOLD}May the agent do this? {}{PLAIN}", shown(&approval.tool_name));
                 if let Some(input) = approval.tool_call.raw_input.get() {
-                    println!("  {input}");
+                    println!("  {}", shown(&input.to_string()));
                 }
                 for (position, option) in approval.options.iter().enumerate() {
-                    println!("  {}: {}", position + 1, option.name);
+                    println!("  {}: {}", position + 1, shown(&option.name));
                 }
                 print!("? ");
             }
             Some(Open::Form { input, next, .. }) => {
-                println!("{BOLD}{}{PLAIN}", input.message);
+                println!("{BOLD}{}{PLAIN}", shown(&input.message));
                 if let Wanted::Questions { questions, .. } = &input.wanted
                     && let Some(question) = questions.get(*next)
                 {
                     for choice in &question.choices {
-                        println!("  {}: {}", choice.value, choice.title);
+                        println!("  {}: {}", shown(&choice.value), shown(&choice.title));
                     }
-                    print!("{}? ", question.title);
+                    print!("{}? ", shown(&question.title));
                 }
             }
-            None if self.running.is_some() => {}
+            None if self.is_running => {}
             None => print!("{BOLD}>{PLAIN} "),
         }
         io::stdout().flush()
@@ -256,8 +292,22 @@ fn show_diff(diff: &str) {
             Some(b'-') => RED,
             _ => DIM,
         };
-        println!("{colour}{line}{PLAIN}");
+        println!("{colour}{}{PLAIN}", shown(line));
     }
+}
+
+/// What an agent says, without what would steer the terminal.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+}
+
+/// Every Ctrl-C from now on, also one that comes while something is printed.
+fn interrupts() -> mpsc::Receiver<()> {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(
+        async move { while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).await.is_ok() {} },
+    );
+    receiver
 }
 
 /// Lists the agent's sessions for this folder and lets the person choose one.
@@ -275,7 +325,7 @@ async fn choose_session(
     }
     for (position, session) in sessions.iter().enumerate() {
         let title = session.title.get().map_or("(no title)", String::as_str);
-        println!("  {}: {title} {DIM}{}{PLAIN}", position + 1, session.session_id);
+        println!("  {}: {} {DIM}{}{PLAIN}", position + 1, shown(title), session.session_id);
     }
     print!("which? ");
     io::stdout().flush()?;

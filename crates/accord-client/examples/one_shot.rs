@@ -89,13 +89,14 @@ fn client(options: &Options) -> Builder {
 fn show(update: &SessionUpdate) -> io::Result<()> {
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => {
-            print!("{}", chunk.content.as_text().unwrap_or("[not text]"));
+            print!("{}", shown(chunk.content.as_text().unwrap_or("[not text]")));
             io::stdout().flush()?;
         }
-        SessionUpdate::ToolCall(call) => eprintln!("\n[{}]", call.title),
+        SessionUpdate::ToolCall(call) => eprintln!("\n[{}]", shown(&call.title)),
         SessionUpdate::ToolCallUpdate(update) => {
             if let Some(status) = update.status.get() {
-                eprintln!("[{} {status}]", update.title.get().map_or("tool call", String::as_str));
+                let title = update.title.get().map_or("tool call", String::as_str);
+                eprintln!("[{} {status}]", shown(title));
             }
         }
         _ => {}
@@ -109,16 +110,14 @@ async fn ask(request: RequestPermissionRequest) -> RequestPermissionOutcome {
         return permission::reject(&request);
     }
     let call = &request.tool_call;
-    eprintln!(
-        "\nmay the agent do this? {}",
-        call.title.get().map_or("(it does not say what)", String::as_str)
-    );
+    let title = call.title.get().map_or("(it does not say what)", String::as_str);
+    eprintln!("\nmay the agent do this? {}", shown(title));
     match call.raw_input.get() {
-        Some(input) => eprintln!("  {input}"),
+        Some(input) => eprintln!("  {}", shown(&input.to_string())),
         None => eprintln!("  (it does not say with which arguments)"),
     }
     for (position, option) in request.options.iter().enumerate() {
-        eprintln!("  {}: {}", position + 1, option.name);
+        eprintln!("  {}: {}", position + 1, shown(&option.name));
     }
     let chosen = line("> ").await.and_then(|line| line.parse::<usize>().ok()?.checked_sub(1));
     match chosen.and_then(|chosen| request.options.get(chosen)) {
@@ -133,16 +132,16 @@ async fn fill_in(input: Input) -> InputReply {
     if !io::stdin().is_terminal() {
         return InputReply::Cancel;
     }
-    eprintln!("\n{}", input.message);
+    eprintln!("\n{}", shown(&input.message));
     for problem in problems {
         eprintln!("  {problem}");
     }
     let mut answers = std::collections::BTreeMap::new();
     for question in questions {
         for choice in &question.choices {
-            eprintln!("  {}: {}", choice.value, choice.title);
+            eprintln!("  {}: {}", shown(&choice.value), shown(&choice.title));
         }
-        match line(&format!("{}: ", question.title)).await {
+        match line(&format!("{}: ", shown(&question.title))).await {
             Some(answer) if answer.is_empty() => {}
             Some(answer) if question.multiple => {
                 let several = answer.split(',').map(|text| text.trim().to_owned()).collect();
@@ -153,6 +152,11 @@ async fn fill_in(input: Input) -> InputReply {
         }
     }
     InputReply::Submit(answers)
+}
+
+/// What an agent says, without what would steer the terminal: it could write over the question about it.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }
 
 async fn line(prompt: &str) -> Option<String> {
