@@ -1,14 +1,15 @@
 //! New, load and resume: the session is in the table before its answer is written, and nothing about a new one is sent
 //! before that.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use accord_protocol::method::Request as _;
+use accord_protocol::method::Request;
 use accord_protocol::open::Maybe;
 use accord_protocol::unstable::ForkSessionRequest;
 use accord_protocol::v1::{
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, ResumeSessionRequest, ResumeSessionResponse,
-    SessionConfigOption, SessionId,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, ResumeSessionRequest,
+    ResumeSessionResponse, SessionConfigOption, SessionId,
 };
 use accord_transport::Call;
 
@@ -17,16 +18,15 @@ use crate::handler::{Agent, Auth as _, Error, Forking as _, Loading as _, Resumi
 use crate::session::{Entry, Session};
 use crate::table::Ticket;
 
+/// Where a session works: its folder, more folders, its MCP servers.
+type Place<'a> = (&'a Path, Option<&'a [PathBuf]>, &'a [McpServer]);
+
 impl<A: Agent> Serving<A> {
     pub(super) fn new_session(&self, call: Call) {
-        let request = match call.params::<NewSessionRequest>() {
-            Ok(request) => request,
-            Err(error) => return refuse(call, error),
-        };
-        let directories = request.additional_directories.as_deref();
-        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, &request.mcp_servers) {
-            return refuse(call, error);
-        }
+        let placed = self.placed(call, |r: &NewSessionRequest| {
+            (&r.cwd, r.additional_directories.as_deref(), &r.mcp_servers)
+        });
+        let Some((call, request)) = placed else { return };
         let serving = self.clone();
         self.open(call, None, async move {
             serving.gate().await?;
@@ -38,14 +38,10 @@ impl<A: Agent> Serving<A> {
     }
 
     pub(super) fn load(&self, call: Call) {
-        let request = match call.params::<LoadSessionRequest>() {
-            Ok(request) => request,
-            Err(error) => return refuse(call, error),
-        };
-        let directories = request.additional_directories.as_deref();
-        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, &request.mcp_servers) {
-            return refuse(call, error);
-        }
+        let placed = self.placed(call, |r: &LoadSessionRequest| {
+            (&r.cwd, r.additional_directories.as_deref(), &r.mcp_servers)
+        });
+        let Some((call, request)) = placed else { return };
         let id = request.session_id.clone();
         self.reopen(call, id, |serving, session| async move {
             let loading = serving.agent.loading();
@@ -57,15 +53,10 @@ impl<A: Agent> Serving<A> {
     }
 
     pub(super) fn resume(&self, call: Call) {
-        let request = match call.params::<ResumeSessionRequest>() {
-            Ok(request) => request,
-            Err(error) => return refuse(call, error),
-        };
-        let directories = request.additional_directories.as_deref();
-        let servers = request.mcp_servers.as_deref().unwrap_or_default();
-        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, servers) {
-            return refuse(call, error);
-        }
+        let placed = self.placed(call, |r: &ResumeSessionRequest| {
+            (&r.cwd, r.additional_directories.as_deref(), r.mcp_servers.as_deref().unwrap_or_default())
+        });
+        let Some((call, request)) = placed else { return };
         let id = request.session_id.clone();
         self.reopen(call, id, |serving, _| async move {
             let resuming = serving.agent.resuming();
@@ -77,15 +68,10 @@ impl<A: Agent> Serving<A> {
     }
 
     pub(super) fn fork(&self, call: Call) {
-        let request = match call.params::<ForkSessionRequest>() {
-            Ok(request) => request,
-            Err(error) => return refuse(call, error),
-        };
-        let directories = request.additional_directories.as_deref();
-        let servers = request.mcp_servers.as_deref().unwrap_or_default();
-        if let Err(error) = check::workspace(&self.offer, &request.cwd, directories, servers) {
-            return refuse(call, error);
-        }
+        let placed = self.placed(call, |r: &ForkSessionRequest| {
+            (&r.cwd, r.additional_directories.as_deref(), r.mcp_servers.as_deref().unwrap_or_default())
+        });
+        let Some((call, request)) = placed else { return };
         let serving = self.clone();
         self.open(call, None, async move {
             serving.gate().await?;
@@ -96,6 +82,21 @@ impl<A: Agent> Serving<A> {
             let session = serving.admit(response.session_id.clone())?;
             Ok((session, response))
         });
+    }
+
+    /// The request, unless this agent cannot work where it says; that is answered here.
+    fn placed<R: Request>(&self, call: Call, place: fn(&R) -> Place<'_>) -> Option<(Call, R)> {
+        let placed = call.params::<R>().and_then(|request| {
+            let (cwd, directories, servers) = place(&request);
+            check::workspace(&self.offer, cwd, directories, servers).map(|()| request)
+        });
+        match placed {
+            Ok(request) => Some((call, request)),
+            Err(error) => {
+                refuse(call, error);
+                None
+            }
+        }
     }
 
     /// What load and resume have in common. A session that is open already is opened anew if the agent allows it, but

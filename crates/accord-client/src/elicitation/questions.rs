@@ -39,7 +39,7 @@ pub(super) fn of(schema: &ElicitationSchema) -> Result<Vec<Question>, Error> {
                 ElicitationPropertySchema::Array(several) => of_several(name, several)?,
                 _ => return Err(unsupported(name, "type")),
             };
-            question.required = required.contains(name);
+            question.required = required.contains(name.as_str());
             Ok(question)
         })
         .collect()
