@@ -1,4 +1,4 @@
-//! Stands between a client and an agent: `relay [--tap FILE] -- AGENT [ARGUMENT…]` is an agent to the one and a client to the other.
+//! Stands between a client and an agent: `accord-relay [--tap FILE] -- AGENT [ARGUMENT…]` is an agent to the one and a client to the other.
 //!
 //! Every line is passed on byte for byte as it comes, known or not, so cancels, answers and the ends of either side reach
 //! the other as they were. The tap writes one line a frame: which way, what it is, how long; never what it says.
@@ -26,7 +26,7 @@ use tokio::{
     time::timeout,
 };
 
-const USAGE: &str = "usage: relay [--tap FILE] -- AGENT [ARGUMENT…]";
+const USAGE: &str = "usage: accord-relay [--tap FILE] -- AGENT [ARGUMENT…]";
 
 /// How long the agent may take to end once its client is gone.
 const GRACE: Duration = Duration::from_secs(5);

@@ -22,4 +22,7 @@ mod documents {
 
     #[doc = include_str!("../../docs/guides/write-an-agent.md")]
     struct WriteAnAgent;
+
+    #[doc = include_str!("../../docs/guides/drive-an-agent.md")]
+    struct DriveAnAgent;
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     thread,
 };
@@ -10,17 +10,8 @@ use std::{
 use serde_json::Value;
 
 pub(crate) const AGENT: &str = env!("CARGO_BIN_EXE_accord-subject-agent");
+pub(crate) const RELAY: &str = env!("CARGO_BIN_EXE_accord-relay");
 pub(crate) const CLIENT: &str = env!("CARGO_BIN_EXE_accord-subject-client");
-
-/// An example of the workspace, if it was built: `cargo test --test kit` alone does not build any.
-pub(crate) fn example(name: &str) -> Option<PathBuf> {
-    let built = Path::new(AGENT).parent()?.join("examples").join(name);
-    if !built.exists() {
-        eprintln!("skipped: the example {name} is not built; `cargo build --examples` does that");
-        return None;
-    }
-    Some(built)
-}
 
 /// An agent in a few lines of shell: `before` is done first, `prompt` when it is prompted. `reply RESULT` answers, `ask ID
 /// METHOD PARAMS` asks and takes the answer down in the file `answers`, `tell UPDATE` is an update.

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::fixtures::{CLIENT, Piped, example, lines, shell, subject};
+use crate::fixtures::{CLIENT, Piped, RELAY, lines, shell, subject};
 
 /// The arguments of a relay in front of an agent.
 fn before(agent: &[String], tap: &Path) -> Vec<String> {
@@ -23,11 +23,10 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 // methods, carriage returns, noise, what is no UTF-8, a long line, a last line without an end.
 #[test]
 fn every_byte_passes() {
-    let Some(relay) = example("relay") else { return };
     let dir = tempdir().unwrap();
     let tap = dir.path().join("tap");
     let cat = ["cat".to_owned()];
-    let mut echo = Piped::start(relay, &before(&cat, &tap), dir.path());
+    let mut echo = Piped::start(RELAY, &before(&cat, &tap), dir.path());
     let long = format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"_x/long\",\"params\":\"{}\"}}\n",
         "y".repeat(5 * 1024 * 1024)
@@ -66,12 +65,11 @@ fn every_byte_passes() {
 // A whole turn with a permission, as a user's client drives it: the agent behind the relay is as the agent itself.
 #[test]
 fn a_turn_passes_with_its_permission() {
-    let Some(relay) = example("relay") else { return };
     let (dir, state) = (tempdir().unwrap(), tempdir().unwrap());
     let tap = dir.path().join("tap");
     let output = Command::new(CLIENT)
         .args(["--permission", "allow", "--prompt", "write a.txt hello", "--prompt", "echo done", "--"])
-        .arg(&relay)
+        .arg(RELAY)
         .args(before(&subject(state.path()), &tap))
         .current_dir(dir.path())
         .output()
@@ -97,10 +95,9 @@ fn a_turn_passes_with_its_permission() {
 // ends cancelled.
 #[test]
 fn cancels_pass_both_ways() {
-    let Some(relay) = example("relay") else { return };
     let (dir, state) = (tempdir().unwrap(), tempdir().unwrap());
     let mut client =
-        Piped::start(relay, &before(&subject(state.path()), &dir.path().join("tap")), dir.path());
+        Piped::start(RELAY, &before(&subject(state.path()), &dir.path().join("tap")), dir.path());
     client.send(&request(0, "initialize", json!({"protocolVersion": 1, "clientCapabilities": {}})));
     client.send(&request(1, "session/new", json!({"cwd": dir.path(), "mcpServers": []})));
     let session =
@@ -121,11 +118,10 @@ fn cancels_pass_both_ways() {
 // E5: the agent dies in a turn: the client sees that at once, with the agent's own exit status.
 #[test]
 fn the_agents_end_reaches_the_client() {
-    let Some(relay) = example("relay") else { return };
     let dir = tempdir().unwrap();
     let output = Command::new(CLIENT)
         .args(["--prompt", "go", "--"])
-        .arg(&relay)
+        .arg(RELAY)
         .args(before(&shell("", "exit 7"), &dir.path().join("tap")))
         .current_dir(dir.path())
         .output()
@@ -139,11 +135,10 @@ fn the_agents_end_reaches_the_client() {
 // E5: the client goes away: the agent's input ends, and the relay does not outlive it. Killed, the agent is gone as well.
 #[test]
 fn the_clients_end_reaches_the_agent() {
-    let Some(relay) = example("relay") else { return };
     for killed in [false, true] {
         let (dir, state) = (tempdir().unwrap(), tempdir().unwrap());
         let mut client = Piped::start(
-            &relay,
+            RELAY,
             &before(&subject_with_pid(state.path()), &dir.path().join("tap")),
             dir.path(),
         );

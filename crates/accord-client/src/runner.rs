@@ -71,7 +71,8 @@ impl Runner {
     /// Runs a prompt to its end. The first one starts the agent and opens the session.
     ///
     /// Gives the stop reason, which is `cancelled` at once when the turn is [interrupted](Runner::interrupt). The turn's events
-    /// have been told by then, but for those that come late after an interrupt.
+    /// have been told by then, but for those that come late after an interrupt. It ends with the connection at the latest;
+    /// the client's [limits](crate::Builder::turn_deadline) may end it earlier.
     ///
     /// # Errors
     /// [`RunError::AlreadyRunning`] while another prompt runs; `Closing` and `Closed` when the runner is; otherwise what
@@ -152,7 +153,9 @@ impl Runner {
         self.shared.dispose().await
     }
 
-    /// Waits until the runner is closed.
+    /// Waits until the runner is closed: by its agent's end, or by [`dispose`](Runner::dispose).
+    ///
+    /// An agent that could not be started closes nothing; the runner is then to be disposed of, or dropped.
     ///
     /// # Cancel safety
     /// Nothing is lost by dropping the future.

@@ -146,6 +146,9 @@ impl<H: Handler> RunnerBuilder<H> {
     }
 
     /// Makes the runner and the stream of its events. Must be called within a tokio runtime. Nothing is started yet.
+    ///
+    /// Take the events while a prompt runs: what nobody takes holds the agent up, and [`Runner::run`] with it. Drop the stream
+    /// if nobody wants them.
     #[must_use]
     pub fn start(self) -> (Runner, Events) {
         let (sink, events) = sink::stream();

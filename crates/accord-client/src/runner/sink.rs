@@ -28,7 +28,7 @@ pub trait EventSink: Send + 'static {
     fn emit(&mut self, event: Event) -> impl Future<Output = Result<(), SinkError>> + Send;
 }
 
-/// A runner's events as a stream. It ends after `runner.closed`.
+/// A runner's events as a stream. It ends after `runner.closed`, which comes at the latest when the runner is dropped.
 ///
 /// Dropping it discards the events; the runner goes on.
 #[derive(Debug)]
