@@ -16,6 +16,9 @@ use tempfile::TempDir;
 /// Far more than anything here takes; it turns a hang into a failure.
 const HANG: Duration = Duration::from_secs(120);
 
+/// The subject agent's program.
+pub(crate) const SUBJECT: &str = env!("CARGO_BIN_EXE_accord-subject-agent");
+
 /// A running subject agent; killed when it is dropped.
 pub(crate) struct Agent {
     pub(crate) process: Child,
@@ -65,8 +68,12 @@ impl Home {
 
 impl Agent {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_accord-subject-agent"))
-            .args(args)
+        Self::of(Command::new(SUBJECT).args(args))
+    }
+
+    /// The same by a command that is or becomes the subject agent.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -145,6 +152,43 @@ impl Agent {
         let id = self.prompt(session, text);
         let (before, answer) = self.answer(id, |_, frame| choose(frame, option)).expect("an answer");
         (updates(&before), answer)
+    }
+
+    /// So many of the bytes it says next; fewer if it ends, or if it waits: it has answered, or asks something.
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let waits = |bytes: &[u8]| {
+            let line = bytes.strip_suffix(b"\n").and_then(|bytes| bytes.rsplit(|byte| *byte == b'\n').next());
+            let frame = line.and_then(|line| serde_json::from_slice::<Value>(line).ok());
+            frame.is_some_and(|frame| !frame["id"].is_null())
+        };
+        let mut bytes = Vec::new();
+        while bytes.len() < count && !waits(&bytes) {
+            let next = self.output.fill_buf().expect("readable");
+            // At most to the end of a line: what is behind an answer is nobody's to wait for.
+            let line = next.iter().position(|byte| *byte == b'\n').map_or(next.len(), |end| end + 1);
+            let taken = line.min(count - bytes.len());
+            bytes.extend_from_slice(&next[..taken]);
+            self.output.consume(taken);
+            if taken == 0 {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Everything it said before it died.
+    pub(crate) fn last_words(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.output.read_to_end(&mut bytes).expect("readable");
+        bytes
+    }
+
+    /// The most memory that was ever resident, in kilobytes.
+    pub(crate) fn peak_kb(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.process.id());
+        let status = std::fs::read_to_string(status).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts");
+        line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
     /// How full the pipe is that this agent writes to, in bytes.
