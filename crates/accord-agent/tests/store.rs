@@ -14,8 +14,12 @@ mod life;
 mod lives;
 #[path = "store/processes.rs"]
 mod processes;
+#[path = "store/refusals.rs"]
+mod refusals;
 #[path = "store/spoilt.rs"]
 mod spoilt;
 #[cfg(feature = "sqlite")]
 #[path = "store/sqlite.rs"]
 mod sqlite;
+#[path = "store/versions.rs"]
+mod versions;

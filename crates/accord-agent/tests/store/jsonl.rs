@@ -160,3 +160,78 @@ fn a_store_makes_its_directory() {
     drop(stored(&deep, &["a"]));
     assert_eq!(fs::read_dir(deep).unwrap().count(), 1);
 }
+
+// Nothing but files of sessions is a session: no link is followed, no pipe is waited for, no id leads out.
+#[cfg(unix)]
+#[test]
+fn only_plain_files_under_their_own_names_are_sessions() {
+    let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(stored(outside.path(), &["linked", "copied"]));
+    drop(stored(dir.path(), &["kept"]));
+    for entry in fs::read_dir(outside.path()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if name.contains("linked") {
+            std::os::unix::fs::symlink(entry.path(), dir.path().join(&name)).unwrap();
+        } else {
+            fs::copy(entry.path(), dir.path().join(name.replace("copied", "other"))).unwrap();
+            fs::copy(entry.path(), dir.path().join(name.replacen("0000", "ffff", 1))).unwrap();
+        }
+    }
+    let pipe = dir.path().join("000000000001-00000000-pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let unfinished = dir.path().join("pipe.new");
+    assert!(std::process::Command::new("mkfifo").arg(&unfinished).status().unwrap().success());
+    let mut store = JsonlStore::open(dir.path()).unwrap();
+    let listed = store.list(&Query::newest(10).with_active()).unwrap();
+    let ids: Vec<_> = listed.entries.iter().map(|entry| entry.header.id.as_str()).collect();
+    assert_eq!(ids, ["kept"]);
+    for id in ["linked", "other", "copied", "pipe"] {
+        assert!(matches!(store.open(&id.into()), Err(StoreError::Unknown(_))), "{id}");
+    }
+    assert!(!store.delete(&"linked".into()).unwrap());
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn no_id_leads_out_of_the_folder() {
+    let above = tempfile::tempdir().unwrap();
+    let dir = above.path().join("store");
+    let mut store = JsonlStore::open(&dir).unwrap();
+    for id in ["../out", "..", "/tmp/out", "a/../../out", "./x", "C:\\out", "a\0b"] {
+        store.create(&Header::new(id, "/dir", 1)).unwrap();
+        store.append(&id.into(), &[turn_end(1)]).unwrap();
+        store.close(&id.into()).unwrap();
+        assert_eq!(fs::read_dir(above.path()).unwrap().count(), 1, "{id:?}");
+        assert!(store.delete(&id.into()).unwrap(), "{id:?}");
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{id:?}");
+    }
+}
+
+// A header without the end of its line was cut by somebody; to append to it would make one line of two.
+#[test]
+fn half_a_header_is_no_session() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(stored(dir.path(), &["a"]));
+    let file = only_file(dir.path());
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.lines().next().unwrap()).unwrap();
+    let mut store = JsonlStore::open(dir.path()).unwrap();
+    assert!(matches!(store.open(&"a".into()), Err(StoreError::Unknown(_))));
+    assert_eq!(store.list(&Query::newest(10)).unwrap().entries.len(), 0);
+}
+
+// D6: what nobody finds again is not acknowledged
+#[cfg(unix)]
+#[test]
+fn a_session_whose_file_was_taken_away_promises_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = stored(dir.path(), &["a"]);
+    store.open(&"a".into()).unwrap();
+    let file = only_file(dir.path());
+    fs::remove_file(&file).unwrap();
+    let refused = store.append(&"a".into(), &[turn_end(3)]);
+    let Err(error @ StoreError::Io { .. }) = refused else { panic!("{refused:?}") };
+    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+    assert!(store.close(&"a".into()).is_ok() || store.open(&"a".into()).is_err());
+}

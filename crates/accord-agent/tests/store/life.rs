@@ -159,7 +159,10 @@ impl Dice {
 fn a_life() {
     let Some(dir) = env::var_os(DIR) else { return };
     let [kind, name, seed, deeds] = [KIND, NAME, SEED, DEEDS].map(|key| env::var(key).unwrap_or_default());
-    let mut store = open(&kind, Path::new(&dir)).expect("the store opens");
+    let mut store = match open(&kind, Path::new(&dir)) {
+        Ok(store) => store,
+        Err(error) => return say(&format!("@ {error:?}")),
+    };
     say("@ up");
     if deeds.is_empty() {
         obey(&mut *store);
@@ -177,7 +180,14 @@ fn say(line: &str) {
 
 fn obey(store: &mut dyn SessionStore) {
     for line in io::stdin().lock().lines() {
-        let deed: Deed = line.expect("UTF-8").parse().expect("a deed");
+        let line = line.expect("UTF-8");
+        if line == "list" {
+            let page = store.list(&Query::newest(1000)).expect("listed");
+            let ids: Vec<_> = page.entries.iter().map(|entry| entry.header.id.as_str()).collect();
+            say(&format!("@ {}", ids.join(" ")));
+            continue;
+        }
+        let deed: Deed = line.parse().expect("a deed");
         match deed.run(store) {
             Ok(()) => say("@ ok"),
             Err(error) => say(&format!("@ {error:?}")),

@@ -30,14 +30,44 @@ impl Life {
         Self::start(&mut command(dir, kind))
     }
 
+    /// One that does as it is told and may not write files longer than so many blocks.
+    pub(super) fn cramped(dir: &Path, kind: &str, blocks: u32) -> Self {
+        let usual = command(dir, kind);
+        let mut cramped = Command::new("sh");
+        // Without the signal a write that goes too far fails, as on a full disk.
+        let line = format!(r#"trap '' XFSZ; ulimit -f {blocks}; exec "$0" "$@""#);
+        cramped.args(["-c", &line]).arg(usual.get_program()).args(usual.get_args());
+        cramped.envs(usual.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        Self::start(cramped.stdin(Stdio::piped()).stdout(Stdio::piped()))
+    }
+
+    /// One that does as it is told and has no power over the permissions of files; and what it says first.
+    /// `None` where the test binary is out of such a user's reach.
+    #[cfg(unix)]
+    pub(super) fn powerless(dir: &Path, kind: &str) -> Option<(Self, String)> {
+        use std::os::unix::fs::MetadataExt as _;
+        use std::os::unix::process::CommandExt as _;
+        let mut command = command(dir, kind);
+        if fs::metadata(dir).expect("it is there").uid() == 0 {
+            command.uid(65534);
+        }
+        let mut life = Self::spawn(&mut command).ok()?;
+        let first = life.line()?;
+        Some((life, first))
+    }
+
     /// Returns once its store is open.
     fn start(command: &mut Command) -> Self {
-        let mut process = command.spawn().expect("this binary starts again");
-        let input = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().expect("piped"));
-        let mut life = Self { process, input, output };
+        let mut life = Self::spawn(command).expect("this binary starts again");
         assert_eq!(life.line().as_deref(), Some("@ up"));
         life
+    }
+
+    fn spawn(command: &mut Command) -> std::io::Result<Self> {
+        let mut process = command.spawn()?;
+        let input = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().expect("piped"));
+        Ok(Self { process, input, output })
     }
 
     /// What it says next; the test harness it runs in says things of its own.
@@ -54,7 +84,7 @@ impl Life {
     }
 
     /// Has it do something, and gives what came of it.
-    pub(super) fn tell(&mut self, deed: &Deed) -> String {
+    pub(super) fn tell(&mut self, deed: &impl std::fmt::Display) -> String {
         writeln!(self.input.as_mut().expect("it listens"), "{deed}").expect("it listens");
         self.line().expect("it answers")
     }

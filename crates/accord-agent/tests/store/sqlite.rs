@@ -1,9 +1,9 @@
 //! The SQLite store: the contract, its version, its locks.
 
-use std::fs;
+use std::{fs, io};
 
 use accord_agent::store::sqlite::SqliteStore;
-use accord_agent::store::{Header, Key, Query, Record, SessionStore as _, StoreError, TurnEnd, contract};
+use accord_agent::store::{Header, Query, Record, SessionStore as _, StoreError, TurnEnd, contract};
 use rusqlite::Connection;
 
 fn turn_end(at: u64) -> Record {
@@ -106,28 +106,63 @@ fn no_lock_file_outlives_its_use() {
     assert_eq!(locks(), 0);
 }
 
-// issue's workload: the last page costs what the first one does, because an index leads to it
+/// The database's path in an error, and the kind of its cause.
+fn refusal(refused: Result<impl Sized, StoreError>) -> (String, io::ErrorKind) {
+    match refused {
+        Err(StoreError::Io { path: Some(path), source, .. }) => {
+            (path.file_name().expect("a file").to_string_lossy().into_owned(), source.kind())
+        }
+        Err(error) => panic!("{error:?}"),
+        Ok(_) => panic!("it was not refused"),
+    }
+}
+
 #[test]
-fn every_page_is_reached_through_an_index() {
+fn what_is_no_database_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sessions.db");
+    let garbage = "this is not a database, and it is long enough to look like one\n".repeat(100);
+    fs::write(&file, &garbage).unwrap();
+    assert_eq!(refusal(SqliteStore::open(dir.path())), ("sessions.db".into(), io::ErrorKind::InvalidData));
+    assert_eq!(fs::read_to_string(&file).unwrap(), garbage);
+}
+
+// D6: a fact in a file that nobody finds again is not acknowledged
+#[cfg(unix)]
+#[test]
+fn a_database_that_was_taken_away_or_replaced_promises_nothing() {
+    for replaced in [false, true] {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut store = SqliteStore::open(dir.path()).unwrap();
+        store.create(&Header::new("a", "/dir", 1)).unwrap();
+        store.append(&"a".into(), &[turn_end(1)]).unwrap();
+        let file = dir.path().join("sessions.db");
+        if replaced {
+            drop(SqliteStore::open(other.path()).unwrap());
+            fs::rename(other.path().join("sessions.db"), &file).unwrap();
+        } else {
+            fs::remove_file(&file).unwrap();
+        }
+        let refused = store.append(&"a".into(), &[turn_end(2)]);
+        assert_eq!(refusal(refused), ("sessions.db".into(), io::ErrorKind::NotFound), "{replaced}");
+        store.create(&Header::new("b", "/dir", 1)).unwrap();
+        assert_eq!(refusal(store.materialise(&"b".into())).1, io::ErrorKind::NotFound, "{replaced}");
+    }
+}
+
+#[test]
+fn the_log_is_cut_after_a_long_transaction() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = SqliteStore::open(dir.path()).unwrap().relaxed();
-    for number in 0..300_u64 {
-        let id = format!("s{number:03}");
-        store.create(&Header::new(id.as_str(), "/dir", number)).unwrap();
-        store.materialise(&id.as_str().into()).unwrap();
-        store.close(&id.as_str().into()).unwrap();
-    }
-    let page = store.list(&Query::newest(10).after(Key::new(20, "s020".into()))).unwrap();
-    assert_eq!(page.entries[0].header.id.as_str(), "s019");
-    let db = Connection::open(dir.path().join("sessions.db")).unwrap();
-    for (filter, index) in
-        [("parent IS NULL", "sessions_listed"), ("parent IS NULL AND cwd = '/dir'", "sessions_of_cwd")]
-    {
-        let text = format!(
-            "EXPLAIN QUERY PLAN SELECT id FROM sessions WHERE {filter} AND (created, id) < (5, 'x') \
-             ORDER BY created DESC, id DESC LIMIT 10"
-        );
-        let plan: String = db.query_row(&text, [], |row| row.get(3)).unwrap();
-        assert!(plan.contains(index) && plan.starts_with("SEARCH"), "{plan}");
-    }
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
+    let log = || fs::metadata(dir.path().join("sessions.db-wal")).unwrap().len();
+    let huge = serde_json::value::to_raw_value(&"x".repeat(12 << 20)).unwrap();
+    store.append(&"a".into(), &[Record::Backend(huge)]).unwrap();
+    assert!(log() > 12 << 20);
+    let longest = (0..2000).map(|number| {
+        store.append(&"a".into(), &[turn_end(number)]).unwrap();
+        log()
+    });
+    // The first commit behind it begins the log anew.
+    assert!(longest.skip(1).max().unwrap() <= 8 << 20);
 }

@@ -127,6 +127,12 @@ fn titles_and_times(place: &Place<'_>) -> Result<(), Failure> {
     same(&page.entries.first().map(|entry| entry.title.as_deref()), &Some(Some("first")))?;
     store
         .append(&"a".into(), &[Record::TurnEnd(TurnEnd::new("end_turn", 77).title(Some("first".into())))])?;
+    // A long turn that has not ended: what was told before it began still holds.
+    let long: Vec<Record> = (0..600).map(update).collect();
+    store.append(&"a".into(), &long)?;
+    let page = store.list(&everything())?;
+    let entry = page.entries.first().ok_or_else(|| Failure("nothing listed".to_owned()))?;
+    same(&(entry.title.as_deref(), entry.updated), &(Some("first"), Some(77)))?;
     store.append(&"a".into(), &[update(2), title("second"), update(3)])?;
     let page = store.list(&everything())?;
     let entry = page.entries.first().ok_or_else(|| Failure("nothing listed".to_owned()))?;

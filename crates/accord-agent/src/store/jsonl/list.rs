@@ -11,8 +11,9 @@ use super::super::{Key, Listed, Page, Query, StoreError, lock};
 use super::name::{self, Name};
 use super::read;
 
-/// How much of the end of a file is read for its title and its last turn.
-const TAIL: u64 = 16 * 1024;
+/// How much of the end of a file is read for its title and its last turn; the more only if the less has no turn's end in
+/// it, as after a crash in a long turn.
+const TAILS: [u64; 2] = [16 << 10, 1 << 20];
 
 /// Reads the directory as often as it takes to fill the page; each time only as many names are kept as can be shown.
 pub(super) fn page(dir: &Path, query: &Query) -> Result<Page, StoreError> {
@@ -85,22 +86,46 @@ fn glance(path: &Path, key: &Key, query: &Query) -> Result<Option<Listed>, Store
     if !query.active && lock::is_claimed(&file).map_err(StoreError::io_at("locked", path))? {
         return Ok(None);
     }
+    let length = file.metadata().map_err(StoreError::io_at("read", path))?.len();
     let mut listed = Listed::new(header);
-    for line in read::tail(&mut file, TAIL).map_err(StoreError::io_at("read", path))? {
-        match serde_json::from_slice(&line) {
+    for tail in TAILS {
+        let seen = recent(&read::tail(&mut file, tail).map_err(StoreError::io_at("read", path))?);
+        let ended = seen.updated.is_some();
+        listed.title = seen.title;
+        listed.updated = seen.updated;
+        listed.directories = seen.directories.unwrap_or(listed.directories);
+        if ended || length <= tail {
+            break;
+        }
+    }
+    Ok(Some(listed))
+}
+
+/// What the last lines of a file say, newest first.
+#[derive(Default)]
+struct Recent {
+    title: Option<String>,
+    updated: Option<u64>,
+    directories: Option<Vec<String>>,
+}
+
+fn recent(lines: &[Vec<u8>]) -> Recent {
+    let mut seen = Recent::default();
+    for line in lines {
+        match serde_json::from_slice(line) {
             Ok(Glance::TurnEnd { at, title, directories }) => {
-                listed.updated = Some(at);
-                listed.directories = directories.unwrap_or(listed.directories);
-                listed.title = listed.title.or(title);
+                seen.updated = Some(at);
+                seen.directories = directories;
+                seen.title = seen.title.or(title);
                 break;
             }
             Ok(Glance::Update(Titled { session_update: "session_info_update", title })) => {
-                listed.title = listed.title.or(title);
+                seen.title = seen.title.or(title);
             }
             _ => {}
         }
     }
-    Ok(Some(listed))
+    seen
 }
 
 /// What the list wants of a record.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::{Header, Record, StoreError, file, lock};
 use super::disk::Disk;
 use super::name::{self, Name};
-use super::read::{self, CONTINUED, HeaderLine, VERSION};
+use super::read::{self, CONTINUED, HeaderLine, LONGEST_HEADER, VERSION};
 use super::repair;
 
 /// How often a new file is tried for, a millisecond apart, while another process looks whether it is a leftover.
@@ -44,6 +44,9 @@ impl Log {
         let unfinished = dir.join(name::unfinished(&header.id));
         let mut lines = Vec::new();
         encode(&HeaderLine { version: VERSION, header }, &mut lines, &unfinished)?;
+        if lines.len() > LONGEST_HEADER {
+            return Err(StoreError::io_at("written", &path)(io::ErrorKind::FileTooLarge.into()));
+        }
         encode_all(records, &mut lines, &unfinished)?;
         let mut log = Self::unnamed(unfinished, &header.id)?;
         // Whoever makes a session of this id holds the file claimed above: what is not there now does not appear.

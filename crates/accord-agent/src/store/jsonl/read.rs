@@ -14,8 +14,8 @@ use super::name::Name;
 pub(super) const VERSION: u32 = 1;
 /// What the line of a record begins with when the next one was appended with it: white space, to a reader of JSON.
 pub(super) const CONTINUED: u8 = b' ';
-/// A header's line is never longer: a path has 4096 bytes, each of them escaped.
-const LONGEST_HEADER: u64 = 64 * 1024;
+/// A header's line is never longer; it holds paths, as many as a client sends.
+pub(super) const LONGEST_HEADER: usize = 4 << 20;
 
 /// The first line of a file.
 #[derive(Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct HeaderLine<H> {
 pub(super) fn header(path: &Path, id: &SessionId) -> Result<Header, StoreError> {
     let mut line = Vec::new();
     File::open(path)
-        .and_then(|file| BufReader::new(file.take(LONGEST_HEADER)).read_until(b'\n', &mut line))
+        .and_then(|file| BufReader::new(file.take(LONGEST_HEADER as u64)).read_until(b'\n', &mut line))
         .map_err(not_found("read", path, id))?;
     let header = line.strip_suffix(b"\n").and_then(|line| serde_json::from_slice(line).ok());
     let Some(HeaderLine { version, header }) = header else {
