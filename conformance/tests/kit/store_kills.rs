@@ -1,7 +1,6 @@
 //! The subject agent, killed at any byte of a running turn: what its client saw of what is durable is there again.
 
 use std::env;
-use std::path::Path;
 
 use serde_json::Value;
 

@@ -103,8 +103,7 @@ fn sessions_beyond_what_the_system_allows_are_refused() {
         assert_eq!(refused["error"]["message"], "too many sessions are open; close some", "{store}");
         assert_eq!(refused["error"]["data"]["open"], sessions.len(), "{store}");
         // All at once; none of them is worse off.
-        let mut prompts: Vec<usize> =
-            sessions.iter().map(|session| agent.prompt(session, "ping")).collect();
+        let mut prompts: Vec<usize> = sessions.iter().map(|session| agent.prompt(session, "ping")).collect();
         while !prompts.is_empty() {
             let frame = agent.frame().expect("it lives");
             if frame["method"].is_null() {
