@@ -15,7 +15,7 @@ fn before(agent: &[String], tap: &Path) -> Vec<String> {
     own.into_iter().chain(agent.iter().cloned()).collect()
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
+fn request(id: u64, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
@@ -98,13 +98,13 @@ fn cancels_pass_both_ways() {
     let (dir, state) = (tempdir().unwrap(), tempdir().unwrap());
     let mut client =
         Piped::start(RELAY, &before(&subject(state.path()), &dir.path().join("tap")), dir.path());
-    client.send(&request(0, "initialize", json!({"protocolVersion": 1, "clientCapabilities": {}})));
-    client.send(&request(1, "session/new", json!({"cwd": dir.path(), "mcpServers": []})));
+    client.send(&request(0, "initialize", &json!({"protocolVersion": 1, "clientCapabilities": {}})));
+    client.send(&request(1, "session/new", &json!({"cwd": dir.path(), "mcpServers": []})));
     let session =
         client.find(|message| message["id"] == 1 && message["method"].is_null())["result"]["sessionId"]
             .clone();
     let text = json!([{"type": "text", "text": "permit 1"}]);
-    client.send(&request(2, "session/prompt", json!({"sessionId": session, "prompt": text})));
+    client.send(&request(2, "session/prompt", &json!({"sessionId": session, "prompt": text})));
     let question = client.find(|message| message["method"] == "session/request_permission");
     client.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}));
     let taken_back = client.find(|message| message["method"] == "$/cancel_request");
@@ -142,7 +142,7 @@ fn the_clients_end_reaches_the_agent() {
             &before(&subject_with_pid(state.path()), &dir.path().join("tap")),
             dir.path(),
         );
-        client.send(&request(0, "initialize", json!({"protocolVersion": 1, "clientCapabilities": {}})));
+        client.send(&request(0, "initialize", &json!({"protocolVersion": 1, "clientCapabilities": {}})));
         client.find(|message| message["id"] == 0);
         let agent = pid_in(&dir.path().join("pid"));
         assert!(test_kill_process(agent).is_ok(), "the agent runs");

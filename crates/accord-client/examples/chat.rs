@@ -47,8 +47,8 @@ struct Chat {
     is_running: bool,
     titles: HashMap<ToolCallId, String>,
     failed: mpsc::Sender<RunError>,
-    /// Whether the last thing printed was the agent's text, without a line end.
-    in_text: bool,
+    /// Whose text was printed last, without a line end.
+    speaker: Option<Role>,
 }
 
 #[tokio::main]
@@ -92,7 +92,7 @@ async fn chat(cwd: PathBuf, resume: bool, agent: AgentCommand) -> Result<(), Box
         open: VecDeque::new(),
         is_running: false,
         titles: HashMap::new(),
-        in_text: false,
+        speaker: None,
     };
     chat.ask()?;
     loop {
@@ -185,11 +185,15 @@ impl Chat {
         if is_tail && matches!(kind, EventKind::MessageDelta { .. }) {
             return Ok(());
         }
-        let is_text = matches!(kind, EventKind::MessageDelta { .. });
-        if self.in_text && !is_text {
+        let speaker = match &kind {
+            EventKind::MessageDelta { role, .. } => Some(*role),
+            _ => None,
+        };
+        // Text has no line end of its own.
+        if self.speaker.is_some() && self.speaker != speaker {
             println!();
         }
-        self.in_text = is_text;
+        self.speaker = speaker;
         match kind {
             EventKind::MessageDelta { role: Role::Assistant, text, .. } if !replay => {
                 print!("{}", shown(&text));
@@ -268,7 +272,9 @@ impl Chat {
                 print!("? ");
             }
             Some(Open::Form { input, next, .. }) => {
-                println!("{BOLD}{}{PLAIN}", shown(&input.message));
+                if *next == 0 {
+                    println!("{BOLD}{}{PLAIN}", shown(&input.message));
+                }
                 if let Wanted::Questions { questions, .. } = &input.wanted
                     && let Some(question) = questions.get(*next)
                 {

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::{
+    collections::{BTreeMap, HashMap},
     env,
     error::Error,
     io::{self, IsTerminal, Write},
@@ -17,7 +18,7 @@ use accord_client::{
     Terminals,
     elicitation::{Input, Wanted},
     permission,
-    protocol::v1::{RequestPermissionOutcome, RequestPermissionRequest},
+    protocol::v1::{RequestPermissionOutcome, RequestPermissionRequest, ToolCallId, ToolCallStatus},
 };
 use tokio::task::spawn_blocking;
 
@@ -65,8 +66,9 @@ async fn run(options: Options) -> Result<StopReason, Box<dyn Error>> {
             canceller.cancel();
         }
     });
+    let mut calls = HashMap::new();
     while let Some(update) = turn.next().await {
-        show(&update)?;
+        show(&update, &mut calls)?;
     }
     let outcome = turn.finish().await;
     println!();
@@ -86,17 +88,24 @@ fn client(options: &Options) -> Builder {
     builder
 }
 
-fn show(update: &SessionUpdate) -> io::Result<()> {
+/// Shows text as it comes, and a tool call when its status changes, by the title it had first.
+fn show(update: &SessionUpdate, calls: &mut HashMap<ToolCallId, (String, ToolCallStatus)>) -> io::Result<()> {
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => {
             print!("{}", shown(chunk.content.as_text().unwrap_or("[not text]")));
             io::stdout().flush()?;
         }
-        SessionUpdate::ToolCall(call) => eprintln!("\n[{}]", shown(&call.title)),
+        SessionUpdate::ToolCall(call) => {
+            let title = shown(&call.title);
+            eprintln!("\n[{title}]");
+            calls.insert(call.tool_call_id.clone(), (title, ToolCallStatus::Pending));
+        }
         SessionUpdate::ToolCallUpdate(update) => {
-            if let Some(status) = update.status.get() {
-                let title = update.title.get().map_or("tool call", String::as_str);
-                eprintln!("[{} {status}]", shown(title));
+            let unknown = || ("tool call".to_owned(), ToolCallStatus::Pending);
+            let (title, known) = calls.entry(update.tool_call_id.clone()).or_insert_with(unknown);
+            if let Some(status) = update.status.get().filter(|status| *status != known) {
+                eprintln!("[{title} {status}]");
+                known.clone_from(status);
             }
         }
         _ => {}
@@ -136,7 +145,7 @@ async fn fill_in(input: Input) -> InputReply {
     for problem in problems {
         eprintln!("  {problem}");
     }
-    let mut answers = std::collections::BTreeMap::new();
+    let mut answers = BTreeMap::new();
     for question in questions {
         for choice in &question.choices {
             eprintln!("  {}: {}", shown(&choice.value), shown(&choice.title));

@@ -92,18 +92,22 @@ async fn a_late_answer_is_nobodys() {
     assert_eq!(session.id().as_str(), "own");
 }
 
-// B059's rule: two questions under one id, open at once: each is asked, each is answered, once.
+// B059's rule: a question under the id of one that is open cannot be told from it: it is refused, and the first is answered.
 #[tokio::test]
-async fn an_id_that_is_used_twice_is_answered_twice() {
+async fn an_id_that_is_in_use_is_refused() {
     let permissions = Permissions::ask(|request| async move { allow_once(&request) });
     let (session, mut agent) = opened(Client::builder().permissions(permissions), json!({})).await;
     let _turn = session.prompt("go").await.unwrap();
     agent.expect("session/prompt").await;
     let question = json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": permission("sess_1")});
     agent.write(&format!("{question}\n{question}\n")).await;
-    for _ in 0..2 {
-        agent.expect_answer(7).await;
-    }
+    let refused = agent.expect_answer(json!(null)).await;
+    assert_eq!(refused["error"]["code"], -32600);
+    let answered = agent.expect_answer(7).await;
+    assert_eq!(answered["result"]["outcome"]["outcome"], "selected");
+    // Once it is answered, the id is free.
+    agent.write(&format!("{question}\n")).await;
+    agent.expect_answer(7).await;
     agent.assert_quiet().await;
 }
 
