@@ -38,6 +38,10 @@ const WORDS: &[(&str, &str)] = &[
     ("compact", "compact"),
 ];
 
+/// The checks that touch what is stored: all that a second store can change.
+const STORED: &str = "ACP-LOAD-*,ACPX-LOAD-*,ACP-RESUME-*,ACPX-RESUME-*,ACP-LIST-*,ACPX-LIST-00*,ACPX-LIST-010,ACPX-LIST-014,ACPX-LIST-015,ACP-CLOSE-*,ACPX-CLOSE-*,\
+    ACP-DELETE-*,ACPX-DELETE-*,ACPX-RESTART-*,ACPX-SESS-010,ACPX-ADDDIRS-003,ACPX-ADDDIRS-006,ACPX-MCP-011,ACP-SCHEMA-001";
+
 /// What the subjects are known to fail, each with its reason.
 const KNOWN: &str = "conformance/known-failures.toml";
 
@@ -49,6 +53,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(place) => (&arguments[..place], &arguments[place + 1..]),
         None => (arguments, &[][..]),
     };
+    if let Some(flag) = flags.iter().find(|flag| flag.starts_with("--self-check")) {
+        return self_check(flag == "--self-check=full");
+    }
     let kit = built("accord-conformance")?;
     if !command.is_empty() {
         let mut call = Command::new(kit);
@@ -59,19 +66,36 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return show(call.args(flags).arg("--").args(command));
     }
     let agent = built("accord-subject-agent")?;
-    // The automation's view shows committed facts alone; it has to carry the whole scenario just as well.
-    subject(&kit, "scenario", flags, &agent, "committed")?;
     let reports = kit.parent().unwrap_or(Path::new(".")).join("conformance");
     fs::create_dir_all(&reports).map_err(|error| format!("{}: {error}", reports.display()))?;
-    let given = flags;
-    let mut flags = given.to_vec();
-    for (form, name) in [("html", "agent.html"), ("json", "agent.json"), ("junit", "agent.xml")] {
-        flags.push(format!("--{form}={}", reports.join(name).display()));
-    }
-    subject(&kit, "agent", &flags, &agent, "live")?;
+    let run = |command: &str, name: Option<&str>, more: &[&str], how: &[&str]| {
+        let mut flags = flags.to_vec();
+        flags.extend(more.iter().map(|flag| (*flag).to_owned()));
+        for (form, end) in [("html", "html"), ("json", "json"), ("junit", "xml")] {
+            let path = name.map(|name| reports.join(name).with_extension(end));
+            flags.extend(path.map(|path| format!("--{form}={}", path.display())));
+        }
+        subject(&kit, command, &flags, &agent, how)
+    };
+    // The automation's view shows committed facts alone; it has to carry the whole scenario just as well.
+    run("scenario", None, &[], &["--store", "sqlite", "--projection", "committed"])?;
+    run("agent", Some("agent"), &[], &["--store", "jsonl", "--projection", "live"])?;
+    let stored = ["--only", STORED];
+    run("agent", Some("agent-sqlite"), &stored, &["--store", "sqlite", "--projection", "live"])?;
+    run("agent", Some("agent-committed"), &stored, &["--store", "jsonl", "--projection", "committed"])?;
+    example::run(&kit, flags)?;
     println!("the report with its diagrams: {}", reports.join("agent.html").display());
-    example::run(&kit, given)?;
     client(&kit, &reports)
+}
+
+/// The kit on itself: a planted defect for each check; `full` holds all mandatory checks against each of them, which takes long.
+fn self_check(full: bool) -> Result<(), String> {
+    let mut check = cargo();
+    check.args(["test", "--package", "accord-conformance", "--test", "defects"]);
+    if full {
+        check.args(["--", "--full"]);
+    }
+    show(&mut check)
 }
 
 /// All checks of the subject client, with scripted agents in its agent's place.
@@ -90,19 +114,13 @@ fn client(kit: &Path, reports: &Path) -> Result<(), String> {
 }
 
 /// One command of the kit on the subject agent.
-fn subject(
-    kit: &Path,
-    command: &str,
-    flags: &[String],
-    agent: &Path,
-    projection: &str,
-) -> Result<(), String> {
+fn subject(kit: &Path, command: &str, flags: &[String], agent: &Path, how: &[&str]) -> Result<(), String> {
     let mut call = Command::new(kit);
     call.args([command, "--strict", "--known"]).arg(root().join(KNOWN)).args(flags);
     for (situation, words) in WORDS {
         call.arg(format!("--prompt-{situation}")).arg(words);
     }
-    show(call.arg("--").arg(agent).args(["--state-dir", "{STATE}", "--projection", projection]))
+    show(call.arg("--").arg(agent).args(["--state-dir", "{STATE}"]).args(how))
 }
 
 /// Builds a binary of the kit or of the coding agent, and says where cargo put it. Both packages are always named: what they

@@ -29,8 +29,8 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "conformance",
-        arguments: "[FLAGS] [-- COMMAND…]",
-        purpose: "the main job on a real agent, run twice, judged from outside",
+        arguments: "[--self-check[=full]] [FLAGS] [-- COMMAND…]",
+        purpose: "the kit on the subjects, on any agent's command, or on itself",
         run: conformance::run,
     },
     Chore {
@@ -80,7 +80,7 @@ fn list(asked: Option<&String>) -> ExitCode {
     println!("cargo xtask CHORE [ARGUMENTS]\n");
     for chore in CHORES {
         let call = format!("{} {}", chore.name, chore.arguments);
-        println!("  {call:<34} {}", chore.purpose);
+        println!("  {call:<52} {}", chore.purpose);
     }
     match asked.map(String::as_str) {
         None | Some("help" | "--help" | "-h") => ExitCode::SUCCESS,
