@@ -114,6 +114,11 @@ fn overview() -> String {
     for command in COMMANDS {
         line!(text, "  {:10} {}", command.name, command.about);
     }
+    line!(
+        text,
+        "  {:10} an agent's stand-in that records what crosses: accord-conformance tee FILE -- COMMAND…",
+        "tee"
+    );
     text.push_str("\naccord-conformance COMMAND --help lists the flags of a command.\n");
     text
 }

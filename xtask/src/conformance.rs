@@ -29,6 +29,7 @@ const WORDS: &[(&str, &str)] = &[
     ("title", "title {TEXT}"),
     ("plan", "plan"),
     ("commands", "commands"),
+    ("mode", "mode auto"),
     ("refuse", "refuse"),
     ("limit", "limit"),
     ("requests", "requests"),
@@ -106,6 +107,8 @@ fn client(kit: &Path, reports: &Path) -> Result<(), String> {
     let waiting =
         format!("'{}' --permission wait --timeout 60 --prompt hello -- {{AGENT}}", client.display());
     call.arg("--to-wait").arg(waiting);
+    let commanding = format!("'{}' --timeout 60 --prompt '/accord run it' -- {{AGENT}}", client.display());
+    call.arg("--to-command").arg(commanding);
     for (form, name) in [("html", "client.html"), ("json", "client.json"), ("junit", "client.xml")] {
         call.arg(format!("--{form}={}", reports.join(name).display()));
     }

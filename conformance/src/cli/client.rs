@@ -19,6 +19,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("to-list", "COMMAND", "the command line by which the client lists sessions, with {AGENT} in it"),
     flag("to-wait", "COMMAND", "… by which it leaves permission requests open until it is interrupted"),
     flag("to-load", "COMMAND", "… by which it loads one"),
+    flag("to-command", "COMMAND", "… by which it sends the agent's command /accord with the words: run it"),
     flag("env", "NAME=VALUE", "a variable for the client"),
     flag("timeout", "SECONDS", "the longest one check may take (default 30)"),
     flag("jobs", "N", "checks at a time (default: one a processor)"),

@@ -29,6 +29,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-fail", "TEXT", "… so that its backend fails"),
     flag("prompt-image", "TEXT", "… so that it shows an image"),
     flag("prompt-notice", "TEXT", "… so that it gives a notice"),
+    flag("prompt-mode", "TEXT", "… so that it changes its own mode"),
     flag("prompt-compact", "TEXT", "… so that it compacts the conversation"),
     flag(
         "env",

@@ -21,6 +21,7 @@ pub(crate) fn render(report: &Report) -> String {
     line!(page, "<style>\n{}</style>", include_str!("html/page.css"));
     head(&mut page, report);
     line!(page, "<main>");
+    objections(&mut page, report);
     if !report.rows.is_empty() {
         scenario(&mut page, report);
     }
@@ -57,35 +58,68 @@ fn head(page: &mut String, report: &Report) {
         }
         line!(page, "</div>");
     }
-    if objections.len() > 1 {
-        let items: Vec<String> =
-            objections.iter().map(|each| format!("<li>{}</li>", escaped(each))).collect();
-        line!(page, "<ul class=\"soft\">{}</ul>", items.concat());
-    }
+    line!(page, "<div class=\"soft counts\">{}</div>", counts(report));
     line!(page, "</header>");
 }
 
+fn counts(report: &Report) -> String {
+    let told = VERDICTS.iter().rev().map(|verdict| (report.count(*verdict), verdict));
+    let told = told.filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
+    told.chain([format!("in {:.1} s", report.took.as_secs_f64())]).collect::<Vec<_>>().join(" · ")
+}
+
+/// What speaks against the program, each with its reason and the way to its frames.
+fn objections(page: &mut String, report: &Report) {
+    let objections = report.objections();
+    if objections.is_empty() {
+        return;
+    }
+    line!(page, "<h2>What does not hold</h2>\n<ul class=\"objections\">");
+    for objection in &objections {
+        let id = objection.split(' ').next().unwrap_or_default();
+        if let Some(outcome) = report.outcomes.iter().find(|outcome| outcome.requirement.id == id) {
+            line!(page, "<li><a href=\"#{id}\"><code>{id}</code></a> {}", escaped(&outcome.why));
+            line!(page, "<div class=\"soft\">{}</div></li>", marked(&outcome.requirement.text));
+        } else {
+            line!(page, "<li>{}</li>", escaped(objection));
+        }
+    }
+    line!(page, "</ul>");
+}
+
 fn scenario(page: &mut String, report: &Report) {
+    let count = |verdict| report.rows.iter().filter(|row| row.verdict == verdict).count();
+    let failed = count(Verdict::Failed);
+    let open = if failed > 0 { " open" } else { "" };
     line!(
         page,
         "<h2>The scenario</h2>\n<p class=\"soft\">A real session, over several processes and one store.</p>"
     );
+    line!(
+        page,
+        "<details class=\"group\"{open}><summary><b>{} steps</b>{}</summary>",
+        report.rows.len(),
+        tally(count)
+    );
     for row in &report.rows {
         step(page, row);
     }
+    line!(page, "</details>");
     for (run, recording) in &report.recordings {
-        line!(
-            page,
-            "<details class=\"row\"><summary><span></span><span>Run {run}</span><span></span><span class=\"soft\">"
-        );
-        line!(
-            page,
-            "everything that crossed: {} lines</span><span></span></summary><div class=\"body\">",
-            recording.frames.len()
-        );
+        line!(page, "<details class=\"group\"><summary><b>Run {run}</b><span class=\"soft\">");
+        line!(page, "everything that crossed: {} lines</span></summary>", recording.frames.len());
         diagram::draw(page, &recording.frames, None);
-        line!(page, "</div></details>");
+        line!(page, "</details>");
     }
+}
+
+/// How many of each verdict, those that are not there left out.
+fn tally(count: impl Fn(Verdict) -> usize) -> String {
+    let told = VERDICTS.iter().map(|verdict| (count(*verdict), verdict)).filter(|(count, _)| *count > 0);
+    let told = told.map(|(count, verdict)| {
+        format!("<span class=\"tally\"><i class=\"dot {verdict}\"></i>{count} {verdict}</span>")
+    });
+    told.collect()
 }
 
 fn step(page: &mut String, row: &Row) {
@@ -119,6 +153,7 @@ fn results(page: &mut String, report: &Report) {
             "<button data-verdict=\"{verdict}\" aria-pressed=\"false\"><i class=\"dot {verdict}\"></i>{count} {verdict}</button>"
         );
     }
+    line!(page, "<input type=\"search\" placeholder=\"Find\" aria-label=\"Find a requirement\">");
     line!(page, "</div>\n<div id=\"results\">");
     let mut subjects: Vec<&str> = Vec::new();
     for outcome in &report.outcomes {
@@ -128,12 +163,12 @@ fn results(page: &mut String, report: &Report) {
         }
     }
     for subject in subjects {
-        line!(page, "<section><h3>{subject}</h3>");
-        for outcome in report.outcomes.iter().filter(|outcome| subject_of(&outcome.requirement.id) == subject)
-        {
-            requirement(page, report, outcome);
-        }
-        line!(page, "</section>");
+        let of = || report.outcomes.iter().filter(|outcome| subject_of(&outcome.requirement.id) == subject);
+        let count = |verdict| of().filter(|outcome| outcome.verdict == verdict).count();
+        let open = if of().any(super::decides_against) { " open" } else { "" };
+        line!(page, "<details class=\"group\"{open}><summary><b>{subject}</b>{}</summary>", tally(count));
+        of().for_each(|outcome| requirement(page, report, outcome));
+        line!(page, "</details>");
     }
     line!(page, "</div>");
 }

@@ -37,6 +37,7 @@ const WORDS: &[&str] = &[
     "--prompt-title=title {TEXT}",
     "--prompt-plan=plan",
     "--prompt-commands=commands",
+    "--prompt-mode=mode auto",
     "--prompt-refuse=refuse",
     "--prompt-limit=limit",
     "--prompt-requests=requests",

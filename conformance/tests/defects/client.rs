@@ -22,19 +22,30 @@ pub(crate) fn words(defect: &Defect) -> Vec<String> {
     if !defect.flags.iter().any(|flag| flag.starts_with("--timeout")) {
         words.push("--timeout=40".into());
     }
-    for (way, more) in [("list", &[][..]), ("load", &[]), ("wait", &["--permission", "wait"])] {
-        let line: Vec<String> = command(defect, more).iter().map(|word| format!("'{word}'")).collect();
+    for (way, prompt, more) in [
+        ("list", HELLO, &[][..]),
+        ("load", HELLO, &[]),
+        ("wait", HELLO, WAIT),
+        ("command", "/accord run it", &[]),
+    ] {
+        let line: Vec<String> =
+            command(defect, prompt, more).iter().map(|word| format!("'{word}'")).collect();
         words.extend([format!("--to-{way}"), line.join(" ")]);
     }
     words.push("--".into());
-    words.extend(command(defect, &[]));
+    words.extend(command(defect, HELLO, &[]));
     words
 }
 
-fn command(defect: &Defect, more: &[&str]) -> Vec<String> {
+/// Questions are left open.
+const WAIT: &[&str] = &["--permission", "wait"];
+/// An ordinary prompt.
+const HELLO: &str = "hello";
+
+fn command(defect: &Defect, prompt: &str, more: &[&str]) -> Vec<String> {
     let mut command = spoiler("client", defect);
     let wrapper = [command[0].clone(), "wrap".into(), defect.id.into()];
-    let client = [env!("CARGO_BIN_EXE_accord-subject-client"), "--timeout", "60", "--prompt", "hello"];
+    let client = [env!("CARGO_BIN_EXE_accord-subject-client"), "--timeout", "60", "--prompt", prompt];
     let mut words: Vec<String> = wrapper.into_iter().chain(client.map(str::to_owned)).collect();
     words.extend(more.iter().chain(defect.args).map(|arg| (*arg).to_owned()));
     words.push("--".into());

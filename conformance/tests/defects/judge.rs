@@ -136,12 +136,8 @@ impl Half {
                         let began = Instant::now();
                         let found = self.troubles(defect, wish.full);
                         if std::env::var_os("ACCORD_SELF_CHECK_TIMES").is_some() {
-                            say(&format!(
-                                "{:6.1} s  {} {}",
-                                began.elapsed().as_secs_f64(),
-                                self.name,
-                                defect.id
-                            ));
+                            let took = began.elapsed().as_secs_f64();
+                            say(&format!("{took:6.1} s  {} {} {found:?}", self.name, defect.id));
                         }
                         troubles.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
                     }

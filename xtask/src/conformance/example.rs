@@ -14,7 +14,7 @@ pub(super) const AGENT: &str = "accord-coding-agent";
 const MODEL: &str = "accord-scripted-model";
 
 /// Situations that only the subject agent knows a word for.
-const SUBJECTS_OWN: [&str; 2] = ["ask", "commands"];
+const SUBJECTS_OWN: [&str; 3] = ["ask", "commands", "mode"];
 
 /// Whether a command starts the coding agent.
 pub(super) fn is(command: &[String]) -> bool {

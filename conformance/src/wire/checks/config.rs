@@ -25,6 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     gated("ACP-MODES-001", MODES, modes_fit),
     gated("ACP-MODES-002", MODES, sets_mode),
     gated("ACPX-MODE-002", MODES, mode_in_a_turn),
+    gated("ACPX-MODE-003", MODES, own_change),
     gated("ACPX-MODE-004", MODES, unknown_mode),
 ];
 
@@ -248,6 +249,25 @@ fn mode_in_a_turn(case: &mut Case<'_>) -> Judged {
     client.call("session/set_mode", &json!({"sessionId": session, "modeId": mode}))?;
     client.notify("session/cancel", &json!({"sessionId": session}));
     client.answer(&turn).map(drop)
+}
+
+/// The agent changes its mode in the turn: where that shows as an option, it is told as a mode, too.
+fn own_change(case: &mut Case<'_>) -> Judged {
+    let words = case.words("mode")?;
+    let (mut client, result) = created(case)?;
+    let session = result["sessionId"].as_str().unwrap_or_default().to_owned();
+    let before = result["modes"]["currentModeId"].clone();
+    turn(&mut client, &prompt(&session, words))?;
+    client.listen(case.subject.quiet);
+    let updates = || client.heard.iter().map(|heard| &heard.params["update"]);
+    if let Some(told) = updates().find(|update| update["sessionUpdate"] == "current_mode_update") {
+        let known = mode_ids(&result["modes"]).contains(&told["currentModeId"]);
+        return ensure(known, || format!("the mode {} is not available", told["currentModeId"]));
+    }
+    let option = |update: &Value| options(update).into_iter().find(|option| option["category"] == "mode");
+    let changed = updates().filter_map(option).any(|option| option["currentValue"] != before);
+    ensure(!changed, || "the mode has changed, and no current_mode_update was sent".into())?;
+    inconclusive("the agent did not change its mode")
 }
 
 fn unknown_mode(case: &mut Case<'_>) -> Judged {

@@ -1,9 +1,11 @@
 //! MCP servers: a real one is mounted, and its trace tells what the agent did with it.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use super::{Check, Gate, check, gated};
 use crate::wire::case::{Case, new_session, prompt};
 use crate::wire::client::Client;
 use crate::wire::leftovers;
-use crate::wire::verdict::{Judged, ensure, inconclusive};
+use crate::wire::verdict::{Judged, Stop, ensure, inconclusive};
 
 pub(super) const CHECKS: &[Check] = &[
     check("ACPX-MCP-001", connects),
@@ -21,6 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-MCP-003", all_of_them),
     check("ACPX-MCP-004", http_is_supported),
     gated("ACPX-MCP-005", Gate::Offers("mcpCapabilities/http"), over_http),
+    gated("ACPX-MCP-006", Gate::Offers("mcpCapabilities/sse"), over_sse),
     check("ACPX-MCP-009", without_type),
     check("ACPX-MCP-010", broken_servers),
     gated(
@@ -141,9 +144,7 @@ fn broken_servers(case: &mut Case<'_>) -> Judged {
         let sent = client.send("session/new", &json!({"cwd": case.cwd(), "mcpServers": [server]}));
         // A handshake's time-out is the agent's own affair; a minute and a half is bounded, for ever is not.
         client.answer_within(&sent, Duration::from_secs(90)).map_err(|stop| match stop {
-            crate::wire::verdict::Stop::Failed(why) => {
-                crate::wire::verdict::Stop::Failed(format!("server {name}: {why}"))
-            }
+            Stop::Failed(why) => Stop::Failed(format!("server {name}: {why}")),
             other => other,
         })?;
         client.alive()?;
@@ -242,9 +243,7 @@ struct HttpServer {
 
 impl HttpServer {
     fn start(case: &Case<'_>, trace: &Path) -> Judged<Self> {
-        let trouble = |error: std::io::Error| {
-            crate::wire::verdict::Stop::Inconclusive(format!("no MCP server: {error}"))
-        };
+        let trouble = |error: std::io::Error| Stop::Inconclusive(format!("no MCP server: {error}"));
         let (program, first) =
             case.subject.mcp.split_first().ok_or(std::io::ErrorKind::NotFound.into()).map_err(trouble)?;
         let mut process = Command::new(program)
@@ -284,4 +283,37 @@ fn over_http(case: &mut Case<'_>) -> Judged {
     let entries = events(&trace);
     let sent = entries.iter().any(|entry| entry["headers"]["x-accord-test"] == "carried");
     ensure(sent, || "the declared header is not sent".into())
+}
+
+/// Nothing serves the deprecated transport any more: who connects is listened to, and turned away.
+fn over_sse(case: &mut Case<'_>) -> Judged {
+    let trouble = |error: std::io::Error| Stop::Inconclusive(format!("no listener: {error}"));
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(trouble)?;
+    let url = format!("http://{}/sse", listener.local_addr().map_err(trouble)?);
+    let (told, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            let request: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+            // The check is over when nobody listens any more.
+            if told.send(request.join("\n").to_lowercase()).is_err() {
+                return;
+            }
+            // The answer is no part of what is checked.
+            let _ = (&stream).write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let headers = json!([{"name": "X-Accord-Test", "value": "carried"}]);
+    let declared = json!({"type": "sse", "name": "old web", "url": url, "headers": headers});
+    let mut client = case.ready()?;
+    let sent = client.send("session/new", &json!({"cwd": case.cwd(), "mcpServers": [declared]}));
+    // A server that can't be had may take an agent as long as it takes.
+    let answer = client.answer_within(&sent, Duration::from_secs(90))?;
+    ensure(answer.code() != Some(-32602), || "the entry is refused as invalid".into())?;
+    match heard.recv_timeout(case.subject.quiet) {
+        Ok(request) => {
+            ensure(request.contains("x-accord-test: carried"), || "the declared header is not sent".into())
+        }
+        Err(_) => inconclusive("the agent never connected to the server"),
+    }
 }

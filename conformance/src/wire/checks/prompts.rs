@@ -27,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     check("ACPX-PROMPT-011", second_prompt),
     check("ACPX-PROMPT-013", parallel_turns),
     check("ACPX-PROMPT-014", silence_after),
+    check("ACPX-PLAN-001", plan_progresses),
     check("ACPX-PLAN-004", plan_fits),
     check("ACPX-CMD-002", commands_fit),
     check("ACPX-LIST-011", session_info_fits),
@@ -185,6 +186,17 @@ fn usage(case: &mut Case<'_>) -> Judged {
 fn plan_fits(case: &mut Case<'_>) -> Judged {
     let words = case.words("plan")?.to_owned();
     fits_update(case, &words, "plan", "Plan")
+}
+
+fn plan_progresses(case: &mut Case<'_>) -> Judged {
+    let words = case.words("plan")?;
+    let (mut client, session) = case.with_session()?;
+    turn(&mut client, &prompt(&session, words))?;
+    match client.heard.iter().filter(|heard| heard.kind() == "plan").count() {
+        0 => inconclusive("no plan was made"),
+        1 => fail("the plan is reported, and its progress is not"),
+        _ => Ok(()),
+    }
 }
 
 fn session_info_fits(case: &mut Case<'_>) -> Judged {

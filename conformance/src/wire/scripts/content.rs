@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{MARKER, Script, in_turn, needing, script, survives};
+use super::{MARKER, Script, in_turn, needing, script, survives, told};
 use crate::wire::player::Player;
 use crate::wire::seen::Seen;
 use crate::wire::verdict::{Judged, ensure, inconclusive};
@@ -15,6 +15,7 @@ pub(super) const SCRIPTS: &[Script] = &[
     script("ACPX-TOOL-014", raw_values, survives),
     script("ACPX-PLAN-003", plans, survives),
     script("ACPX-CMD-003", commands, survives),
+    told("ACPX-CMD-004", "command", one_command, sent_as_text),
     script("ACPX-CONTENT-004", all_blocks, survives),
     script("ACPX-CONTENT-005", annotations, survives),
     script("ACPX-CONTENT-006", unknown_kinds, survives),
@@ -122,6 +123,24 @@ fn commands(player: &mut Player) {
             );
         }
     });
+}
+
+/// Announces a command as soon as there is a session.
+fn one_command(player: &mut Player) {
+    if let Some(setup) = player.until("session/new") {
+        player.serve(&setup);
+        let commands =
+            json!([{"name": "accord", "description": "Does as it is told", "input": {"hint": "what"}}]);
+        player.update(&json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}));
+    }
+    in_turn(player, |_| {});
+}
+
+fn sent_as_text(seen: &Seen<'_>) -> Judged {
+    let prompts = seen.sent("session/prompt");
+    let Some(prompt) = prompts.first() else { return inconclusive("the client sent no command") };
+    let text = &prompt["params"]["prompt"][0]["text"];
+    ensure(*text == "/accord run it", || format!("the command /accord run it is sent as {text}"))
 }
 
 fn blocks() -> [Value; 6] {

@@ -19,13 +19,11 @@ fn late_output() -> serde_json::Value {
 
 pub(super) const DEFECTS: &[Defect] = &[
     wire("ACP-CANCEL-001", Any, |l| {
-        if l.method == "session/new" {
-            l.count("sessions");
-        } else if l.method == "session/prompt" && l.at("/result/stopReason") == "cancelled" && is_slow(l) {
-            // The request and its answer both count.
-            if l.count("sessions") == 3 {
-                l.set("/result/stopReason", "end_turn");
-            }
+        if l.method == "session/new" || l.method == "$/cancel_request" || l.method == "session/close" {
+            l.count("others");
+        } else if l.at("/result/stopReason") == "cancelled" && is_slow(l) && l.count("others") == 3 {
+            // One session was made, which has a request and an answer, and nothing but session/cancel has cancelled.
+            l.set("/result/stopReason", "end_turn");
         }
     }),
     wire("ACP-CANCEL-002", Any, |l| {

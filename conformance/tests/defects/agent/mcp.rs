@@ -28,6 +28,10 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.set("/params/mcpServers/0/headers", json!([]));
         }
     }),
+    // The subject takes none of these, and now says that it does.
+    wire("ACPX-MCP-006", Answer("initialize"), |l| {
+        l.set("/result/agentCapabilities/mcpCapabilities/sse", true);
+    }),
     wire("ACPX-MCP-009", Request("session/new"), |l| {
         if l.at("/params/mcpServers/0").is_object() {
             l.refuse(-32602);

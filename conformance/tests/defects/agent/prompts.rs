@@ -95,6 +95,11 @@ pub(super) const DEFECTS: &[Defect] = &[
     wire("ACPX-PROMPT-014", Answer("session/prompt"), |l| {
         l.update(&json!({"sessionUpdate": "plan", "entries": []}));
     }),
+    wire("ACPX-PLAN-001", Update("plan"), |l| {
+        if l.count("plans") > 1 {
+            l.lose();
+        }
+    }),
     wire("ACPX-PLAN-004", Update("plan"), |l| l.remove("/params/update/entries/0/priority"))
         .implying(&["ACP-SCHEMA-001"], FORM),
     wire("ACPX-CMD-002", Update("available_commands_update"), |l| {

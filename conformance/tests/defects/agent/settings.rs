@@ -70,6 +70,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.refuse(-32603);
         }
     }),
+    wire("ACPX-MODE-003", Update("current_mode_update"), |l| l.lose()),
     wire("ACPX-MODE-004", Request("session/set_mode"), |l| {
         if l.says("accord-made-up") {
             l.answer(&json!({}));

@@ -81,6 +81,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         let params = l.at("/params");
         l.ask("session/prompt", &params);
     }),
+    wire("ACPX-CMD-004", Request("session/prompt"), |l| l.replace("/accord", "accord")),
     wire("ACPX-LIST-001", Answer("session/new"), |l| l.ask_back("session/list", &json!({}))),
     wire("ACPX-LIST-007", Answer("session/new"), |l| {
         for _ in 0..3 {
