@@ -76,8 +76,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             bench.arg(flag).arg(format!("{name}={command}"));
         }
     }
+    let keeper = program(&ours, KEEPER);
+    bench.arg("--stored").arg(format!("no-store={keeper}"));
     for store in ["jsonl", "sqlite"] {
-        let keeper = program(&ours, KEEPER);
         bench.arg("--stored").arg(format!("{store}={keeper} --store {store} --state-dir {{store}}"));
     }
     show(bench.args(&choice.rest))

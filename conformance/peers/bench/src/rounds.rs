@@ -11,7 +11,7 @@ use crate::{
     instructions,
     options::{Options, Peer},
     sample::{Metric, Sample},
-    store,
+    store::{self, FOLDER},
     work::Work,
 };
 
@@ -100,6 +100,7 @@ impl Suite {
             Self::Slow => vec![Work::Stream(500_000, 1024)],
             Self::Store => vec![
                 Work::New(1000),
+                Work::Sessions(1000),
                 Work::Ping(2000),
                 Work::Stream(200_000, 64),
                 Work::Stream(20_000, 4096),
@@ -145,6 +146,8 @@ pub fn run(suite: Suite, options: &Options) -> Vec<Run> {
         for (place, work) in works.iter().enumerate() {
             let mut order: Vec<&Peer> = peers.iter().collect();
             order.rotate_left((round + place) % peers.len().max(1));
+            // What keeps nothing has no list and nothing to load.
+            order.retain(|peer| !needs_a_store(*work) || peer.command.contains(FOLDER));
             for peer in order {
                 let outcome = once(suite, peer, *work, options).map_err(|error| format!("{error:#}"));
                 runs.push(Run { suite, work: *work, peer: peer.name.clone(), round, outcome });
@@ -157,6 +160,10 @@ pub fn run(suite: Suite, options: &Options) -> Vec<Run> {
         (work, peers.iter().position(|peer| peer.name == run.peer), run.round)
     });
     runs
+}
+
+fn needs_a_store(work: Option<Work>) -> bool {
+    matches!(work, Some(Work::List(_) | Work::Load(_)))
 }
 
 /// Writes a work as the words that ask for it.

@@ -18,6 +18,8 @@ use crate::{
     work::Work,
 };
 
+/// What stands for the folder in an agent's command; one without it keeps nothing.
+pub const FOLDER: &str = "{store}";
 /// How often the list is walked from its start to its end.
 const WALKS: usize = 5;
 /// The text of each update in a long history, in bytes.
@@ -30,7 +32,7 @@ const HISTORY_TEXT: u64 = 1024;
 /// Fails when the agent fails.
 pub fn run(command: &str, work: Work) -> Result<Sample> {
     let folder = Folder::new()?;
-    let command = command.replace("{store}", &format!("'{}'", folder.0.display()));
+    let command = command.replace(FOLDER, &format!("'{}'", folder.0.display()));
     match work {
         Work::New(count) => new_sessions(&command, count),
         Work::List(count) => list(&command, count),

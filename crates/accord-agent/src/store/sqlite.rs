@@ -20,6 +20,9 @@ use self::claim::{Claim, Claims};
 use super::file::{Identity, lost, make_dir, room_for_one_more, sync_dir};
 use super::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError};
 
+/// How the database numbers the level at which each commit waits for the disk.
+const FULL: i64 = 2;
+
 /// Sessions in a database; see the [module](self).
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -30,6 +33,8 @@ pub struct SqliteStore {
     /// Where the database is, and which file it was.
     path: PathBuf,
     file: Identity,
+    /// Whether a commit waits for the disk as the database is set now.
+    waits: bool,
     /// Something was committed that did not wait for the disk. The next durable commit brings it along.
     unsynced: bool,
 }
@@ -57,7 +62,16 @@ impl SqliteStore {
         let locks = dir.join("locks");
         let claims = Claims::beside(&locks).map_err(StoreError::io_at("locked", &locks))?;
         sync_dir(dir).map_err(StoreError::io_at("synced", dir))?;
-        Ok(Self { db, claims, open: HashMap::new(), relaxed: false, path, file, unsynced: false })
+        Ok(Self {
+            db,
+            claims,
+            open: HashMap::new(),
+            relaxed: false,
+            path,
+            file,
+            waits: true,
+            unsynced: false,
+        })
     }
 
     /// Acknowledges facts before they are on the disk: they survive the end of the process, not a power cut.
@@ -78,17 +92,31 @@ impl SqliteStore {
         if durable && Identity::of_path(&self.path).ok() != Some(self.file) {
             return Err(lost(&self.path));
         }
-        let level = if durable { "FULL" } else { "NORMAL" };
+        let waits = (self.waits != durable).then_some(if durable { "FULL" } else { "NORMAL" });
         let run = |db: &mut Connection| {
-            db.pragma_update(None, "synchronous", level)?;
+            if let Some(level) = waits {
+                db.pragma_update(None, "synchronous", level)?;
+            }
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = change(&transaction)?;
             transaction.commit()?;
             Ok(result)
         };
-        let result = run(&mut self.db).map_err(failed("written", &self.path))?;
+        let result = run(&mut self.db);
+        self.waits = match &result {
+            Ok(_) => durable,
+            Err(_) => self.waits_for_the_disk(),
+        };
+        let result = result.map_err(failed("written", &self.path))?;
         self.unsynced = !durable;
         Ok(result)
+    }
+
+    /// Whether the database's next commit would wait for the disk.
+    fn waits_for_the_disk(&self) -> bool {
+        let level = self.db.pragma_query_value(None, "synchronous", |row| row.get(0));
+        // What cannot be asked is set anew by the next change that has to wait.
+        level.is_ok_and(|level: i64| level == FULL)
     }
 
     fn row(&self, id: &SessionId) -> Result<(i64, Header), StoreError> {

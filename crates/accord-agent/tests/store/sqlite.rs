@@ -3,7 +3,9 @@
 use std::{fs, io};
 
 use accord_agent::store::sqlite::SqliteStore;
-use accord_agent::store::{Header, Query, Record, SessionStore as _, StoreError, TurnEnd, contract};
+use accord_agent::store::{
+    Header, Position, Query, Record, SessionStore as _, StoreError, TurnEnd, contract,
+};
 use rusqlite::Connection;
 
 fn turn_end(at: u64) -> Record {
@@ -165,4 +167,25 @@ fn the_log_is_cut_after_a_long_transaction() {
     });
     // The first commit behind it begins the log anew.
     assert!(longest.skip(1).max().unwrap() <= 8 << 20);
+}
+
+// A writer behind another process's transaction waits for its turn, and loses nothing by it.
+#[test]
+fn a_write_waits_for_its_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(dir.path()).unwrap();
+    store.create(&Header::new("a", "/dir", 1)).unwrap();
+    store.append(&"a".into(), &[turn_end(1)]).unwrap();
+    let other = Connection::open(dir.path().join("sessions.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (began, begun) = std::sync::mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        began.send(()).expect("somebody waits");
+        store.append(&"a".into(), &[turn_end(2)]).map(|()| store)
+    });
+    begun.recv().unwrap();
+    other.execute_batch("COMMIT").unwrap();
+    let mut store = writer.join().unwrap().unwrap();
+    let records = store.read(&"a".into(), Position::START, 1000).unwrap().records;
+    assert_eq!(records, [turn_end(1), turn_end(2)]);
 }
