@@ -10,15 +10,14 @@ mod login;
 mod options;
 mod turns;
 
-use std::path::Path;
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
-use accord_agent::Serve;
-use accord_agent::cli::{LevelFilter, log_to_stderr};
-use accord_agent::runtime::{Active, Projection, Runtime};
-use accord_agent::store::jsonl::JsonlStore;
-use accord_agent::store::sqlite::SqliteStore;
-use accord_agent::store::{SessionStore, Store};
+use accord_agent::{
+    Serve,
+    cli::{LevelFilter, log_to_stderr},
+    runtime::{Active, Projection, Runtime},
+    store::{SessionStore, Store, jsonl::JsonlStore, sqlite::SqliteStore},
+};
 
 use self::backend::Subject;
 use self::login::Login;

@@ -1,14 +1,18 @@
 //! The backend: what it remembers of a session, and how it runs a turn.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use accord_agent::protocol::v1::{
-    AvailableCommand, AvailableCommandInput, Implementation, PromptCapabilities, StopReason,
-    UnstructuredCommandInput,
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
-use accord_agent::runtime::{Backend, Opening, Turn};
-use accord_agent::{Auth, Error, LoggingOut};
+
+use accord_agent::{
+    Auth, Error, LoggingOut,
+    protocol::v1::{
+        AvailableCommand, AvailableCommandInput, Implementation, PromptCapabilities, StopReason,
+        UnstructuredCommandInput,
+    },
+    runtime::{Backend, Opening, Turn},
+};
 use serde::{Deserialize, Serialize};
 
 use super::command::Command;

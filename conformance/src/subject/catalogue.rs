@@ -1,7 +1,9 @@
 //! What the subject agent offers to choose from: two providers, models of the same name, efforts of every kind.
 
-use accord_agent::protocol::v1::SessionMode;
-use accord_agent::runtime::{Catalogue, Effort, Model, Provider, Switch};
+use accord_agent::{
+    protocol::v1::SessionMode,
+    runtime::{Catalogue, Effort, Model, Provider, Switch},
+};
 
 /// The mode in which tools ask first.
 pub(super) const ASK: &str = "ask";

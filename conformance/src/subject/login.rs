@@ -1,10 +1,11 @@
 //! The subject agent's login: a file, so that one made elsewhere counts at once.
 
-use std::path::PathBuf;
-use std::{env, fs, io};
+use std::{env, fs, io, path::PathBuf};
 
-use accord_agent::protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId, AuthMethodTerminal};
-use accord_agent::{Auth, Error, LoggingOut};
+use accord_agent::{
+    Auth, Error, LoggingOut,
+    protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId, AuthMethodTerminal},
+};
 
 use super::options::Options;
 

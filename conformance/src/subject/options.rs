@@ -1,11 +1,11 @@
 //! The subject agent's command line.
 
-use std::env;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{env, path::PathBuf, time::Duration};
 
-use accord_agent::mcp::{McpPolicy, McpSettings};
-use accord_agent::runtime::Projection;
+use accord_agent::{
+    mcp::{McpPolicy, McpSettings},
+    runtime::Projection,
+};
 
 /// The variable that stands for `--state-dir`.
 const STATE_DIR: &str = "ACCORD_STATE_DIR";

@@ -4,9 +4,7 @@ mod session;
 mod talk;
 mod tools;
 
-use accord_agent::Error;
-use accord_agent::protocol::v1::StopReason;
-use accord_agent::runtime::Turn;
+use accord_agent::{Error, protocol::v1::StopReason, runtime::Turn};
 
 use super::backend::Memory;
 use super::command::Command;

@@ -6,10 +6,10 @@ mod terminal;
 
 use std::path::Path;
 
-use accord_protocol::method::Request;
-use accord_protocol::rpc;
-use accord_protocol::v1::{
-    ClientCapabilities, Implementation, ReadTextFileRequest, SessionId, WriteTextFileRequest,
+use accord_protocol::{
+    method::Request,
+    rpc,
+    v1::{ClientCapabilities, Implementation, ReadTextFileRequest, SessionId, WriteTextFileRequest},
 };
 use accord_transport::CallError;
 use tokio_util::sync::CancellationToken;

@@ -6,9 +6,7 @@ use accord_protocol::v1::{ClientCapabilities, Implementation, SessionId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::client::ClientError;
-use crate::session::Session;
-use crate::wire::Wire;
+use crate::{client::ClientError, session::Session, wire::Wire};
 
 /// The connection to a client. Clones are the same connection.
 #[derive(Clone, Debug)]

@@ -6,22 +6,24 @@
 
 mod never;
 
-use std::fmt;
-use std::future::{Future, ready};
+use std::{
+    fmt,
+    future::{Future, ready},
+};
 
-use accord_protocol::rpc;
-use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
-use accord_protocol::v1::{
-    AuthMethod, AuthMethodId, Implementation, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
-    LoadSessionResponse, McpCapabilities, NewSessionRequest, NewSessionResponse, PromptCapabilities,
-    ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeId,
-    SetSessionConfigOptionRequest, StopReason,
+use accord_protocol::{
+    rpc,
+    unstable::{ForkSessionRequest, ForkSessionResponse},
+    v1::{
+        AuthMethod, AuthMethodId, Implementation, ListSessionsRequest, ListSessionsResponse,
+        LoadSessionRequest, LoadSessionResponse, McpCapabilities, NewSessionRequest, NewSessionResponse,
+        PromptCapabilities, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
+        SessionModeId, SetSessionConfigOptionRequest, StopReason,
+    },
 };
 use serde_json::value::RawValue;
 
-use crate::connection::Connection;
-use crate::session::Session;
-use crate::turn::Turn;
+use crate::{connection::Connection, session::Session, turn::Turn};
 
 /// What a refused request is answered with.
 pub type Error = rpc::Error;

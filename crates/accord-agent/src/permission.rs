@@ -9,8 +9,7 @@ use accord_protocol::v1::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::ClientError;
-use crate::turn::Turn;
+use crate::{client::ClientError, turn::Turn};
 
 /// The options most agents offer: `allow`, `always`, `reject`, `never`.
 pub fn standard_options() -> Vec<PermissionOption> {

@@ -6,33 +6,35 @@ mod opening;
 mod prompt;
 mod run;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use accord_protocol::method::{Notification as _, Request};
-use accord_protocol::unstable::ForkSessionRequest;
-use accord_protocol::v1::{
-    AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
-    DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
-    LogoutRequest, LogoutResponse, NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionId,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
-    SetSessionModeResponse,
+use accord_protocol::{
+    method::{Notification as _, Request},
+    unstable::ForkSessionRequest,
+    v1::{
+        AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest,
+        CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, InitializeRequest,
+        ListSessionsRequest, LoadSessionRequest, LogoutRequest, LogoutResponse, NewSessionRequest,
+        PromptRequest, ResumeSessionRequest, SessionId, SetSessionConfigOptionRequest,
+        SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+    },
 };
 use accord_transport::{Call, End, Notification, Service, Update};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub(crate) use self::offer::Offer;
 pub(crate) use self::run::caught;
 
-use crate::connection::Connection;
-use crate::handler::{
-    Agent, Auth as _, Closing as _, Config as _, Deleting as _, Error, Listing as _, LoggingOut as _,
-    Modes as _,
+use crate::{
+    connection::Connection,
+    handler::{
+        Agent, Auth as _, Closing as _, Config as _, Deleting as _, Error, Listing as _, LoggingOut as _,
+        Modes as _,
+    },
+    session::{Entry, Session},
+    text,
+    wire::Wire,
 };
-use crate::session::{Entry, Session};
-use crate::text;
-use crate::wire::Wire;
 
 /// The agent's end of a connection.
 pub(crate) struct Router<A> {

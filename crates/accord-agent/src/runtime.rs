@@ -22,18 +22,19 @@ mod restore;
 mod tools;
 mod turn;
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use accord_protocol::v1::{
     AvailableCommandsUpdate, ContentBlock, Implementation, McpCapabilities, NewSessionRequest,
     NewSessionResponse, PromptCapabilities, SessionConfigOption, SessionId, SessionModeId,
     SetSessionConfigOptionRequest, StopReason,
 };
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::{sync::watch, task::JoinSet};
 
 pub use self::backend::{Backend, History, Opening, Origin};
 pub use self::builder::{Active, Builder};
@@ -46,14 +47,16 @@ pub use self::turn::Turn;
 
 use self::end::EndOfTurn;
 use self::owner::{CoreParts, Owner, lock};
-use crate::connection::Connection;
-use crate::handler::{
-    Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes, Resuming,
-    Reviving,
+use crate::{
+    connection::Connection,
+    handler::{
+        Agent, Auth, Closing, Config, Deleting, Error, Forking, Listing, Loading, LoggingOut, Modes,
+        Resuming, Reviving,
+    },
+    session::Session,
+    store::{Query, Store, StoreError},
+    turn::Turn as WireTurn,
 };
-use crate::session::Session;
-use crate::store::{Query, Store, StoreError};
-use crate::turn::Turn as WireTurn;
 
 /// An agent made of a backend; see the [module](self).
 pub struct Runtime<B: Backend> {

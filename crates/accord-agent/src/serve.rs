@@ -1,21 +1,20 @@
 //! Serving an agent on a stream of bytes, or on this process's stdin and stdout.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
-use std::{future, io};
+use std::{future, io, pin::pin, sync::Arc, time::Duration};
 
-use accord_protocol::method::Request as _;
-use accord_protocol::v1::InitializeRequest;
+use accord_protocol::{method::Request as _, v1::InitializeRequest};
 use accord_transport::{Cause, Connection, End, Handle, Options, stdio};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::handler::Agent;
-use crate::router::{Offer, Router, Serving};
-use crate::wire::Wire;
+use crate::{
+    handler::Agent,
+    router::{Offer, Router, Serving},
+    wire::Wire,
+};
 
 /// How long a handler may go on after a cancel, and after the end of the connection.
 const GRACE: Duration = Duration::from_secs(5);

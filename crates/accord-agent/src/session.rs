@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use accord_protocol::v1::{SessionId, SessionNotification, SessionUpdate};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{Client, ClientError};
-use crate::fence::Fence;
-use crate::permission::{Grant, Standing};
-use crate::wire::Wire;
+use crate::{
+    client::{Client, ClientError},
+    fence::Fence,
+    permission::{Grant, Standing},
+    wire::Wire,
+};
 
 /// What is known of an open session.
 #[derive(Debug)]

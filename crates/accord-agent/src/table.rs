@@ -1,13 +1,14 @@
 //! The table of a connection's sessions: who is open, whose turn runs, and in which order calls about one session start.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use accord_protocol::v1::SessionId;
 use tokio::sync::oneshot;
 
-use crate::session::Entry;
-use crate::turn::Running;
+use crate::{session::Entry, turn::Running};
 
 /// The sessions of one connection.
 #[derive(Debug, Default)]

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use accord_protocol::v1::{SessionUpdate, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate};
 
-use crate::client::ClientError;
-use crate::permission::{Decision, Question};
-use crate::turn::Turn;
+use crate::{
+    client::ClientError,
+    permission::{Decision, Question},
+    turn::Turn,
+};
 
 /// The calls of one turn, in the order of their announcement.
 #[derive(Debug, Default)]

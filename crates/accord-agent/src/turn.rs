@@ -4,24 +4,29 @@
 //! when its answer is written, so a late one finds nothing. Both ways to cancel (`session/cancel` and
 //! `$/cancel_request`), the session's close and the connection's end meet in one token.
 
-use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
 
-use accord_protocol::open::{Maybe, Meta};
-use accord_protocol::v1::{
-    ContentBlock, PromptRequest, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus,
-    ToolCallUpdate,
+use accord_protocol::{
+    open::{Maybe, Meta},
+    v1::{
+        ContentBlock, PromptRequest, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus,
+        ToolCallUpdate,
+    },
 };
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::client::{Client, ClientError};
-use crate::fence::Fence;
-use crate::handler::Error;
-use crate::permission::{Decision, Question};
-use crate::session::Session;
-use crate::tool_calls::{Tool, ToolCalls};
+use crate::{
+    client::{Client, ClientError},
+    fence::Fence,
+    handler::Error,
+    permission::{Decision, Question},
+    session::Session,
+    tool_calls::{Tool, ToolCalls},
+};
 
 /// What a session's table knows of its turn.
 #[derive(Debug, Default)]

@@ -34,5 +34,7 @@ mod reach;
 mod restore;
 #[path = "runtime/stage.rs"]
 mod stage;
+#[path = "runtime/storm.rs"]
+mod storm;
 #[path = "agent/support.rs"]
 mod support;

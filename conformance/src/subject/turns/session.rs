@@ -1,12 +1,14 @@
 //! Turns about the session: what it remembers, what it is set to, what a client may be told besides.
 
-use accord_agent::Error;
-use accord_agent::protocol::v1::{
-    AvailableCommandsUpdate, CompactionStatus, CompactionSummaryChunk, CompactionUpdate, ContentBlock, Cost,
-    ImageContent, Notice, NoticeSeverity, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate,
-    UsageUpdate,
+use accord_agent::{
+    Error,
+    protocol::v1::{
+        AvailableCommandsUpdate, CompactionStatus, CompactionSummaryChunk, CompactionUpdate, ContentBlock,
+        Cost, ImageContent, Notice, NoticeSeverity, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
+        SessionUpdate, UsageUpdate,
+    },
+    runtime::Turn,
 };
-use accord_agent::runtime::Turn;
 use serde_json::json;
 
 use crate::subject::backend::{self, Memory};

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use accord_agent::protocol::open::Ordered;
-use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
-use accord_agent::runtime::{Projection, Turn};
-use accord_agent::{Error, Filled};
+use accord_agent::{
+    Error, Filled,
+    protocol::{
+        open::Ordered,
+        v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema},
+    },
+    runtime::{Projection, Turn},
+};
 
 /// How long a slow turn waits between two words.
 const BEAT: Duration = Duration::from_millis(50);

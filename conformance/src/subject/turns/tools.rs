@@ -1,19 +1,22 @@
 //! Turns with tools, which really do what they say, in the session's directory and nowhere else.
 
-use std::path::{Component, Path, PathBuf};
-use std::process::Stdio;
-
-use accord_agent::protocol::v1::{
-    ContentBlock, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus,
-    ToolCallUpdate, ToolKind,
+use std::{
+    path::{Component, Path, PathBuf},
+    process::Stdio,
 };
-use accord_agent::runtime::Turn;
-use accord_agent::{ClientError, Command, Decision, Error, Question};
+
+use accord_agent::{
+    ClientError, Command, Decision, Error, Question,
+    protocol::v1::{
+        ContentBlock, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus,
+        ToolCallUpdate, ToolKind,
+    },
+    runtime::Turn,
+};
 use serde_json::json;
 use tokio::process;
 
-use crate::subject::backend::Memory;
-use crate::subject::catalogue::AUTO;
+use crate::subject::{backend::Memory, catalogue::AUTO};
 
 /// About how much text the diff of a `tools` turn holds.
 const DIFF_BYTES: usize = 2000;

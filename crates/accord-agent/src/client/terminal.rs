@@ -1,14 +1,12 @@
 //! The client's terminals, each released on every path: when it is dropped, cancelled, or comes too late.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use accord_protocol::v1::{
     CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest, TerminalExitStatus,
     TerminalId, TerminalOutputRequest, WaitForTerminalExitRequest,
 };
-use tokio::runtime;
-use tokio::sync::oneshot;
+use tokio::{runtime, sync::oneshot};
 
 use super::{Client, ClientError, absolute, need};
 use crate::session::Session;

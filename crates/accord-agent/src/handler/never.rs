@@ -1,10 +1,12 @@
 //! The groups of methods of an agent that does not have them.
 
-use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
-use accord_protocol::v1::{
-    AuthMethod, AuthMethodId, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
-    LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
-    SessionModeId, SetSessionConfigOptionRequest,
+use accord_protocol::{
+    unstable::{ForkSessionRequest, ForkSessionResponse},
+    v1::{
+        AuthMethod, AuthMethodId, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+        LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
+        SessionModeId, SetSessionConfigOptionRequest,
+    },
 };
 
 use super::{

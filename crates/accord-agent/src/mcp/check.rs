@@ -1,7 +1,6 @@
 //! What can be wrong with a declaration before anything is started. No value of it is ever repeated in an error.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use accord_protocol::v1::{EnvVariable, HttpHeader, McpServer};
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use accord_protocol::v1::McpServerHttp;
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{
+    StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
+};
 
 /// The way to a server. Redirects to other origins are not followed: they would take the headers along.
 pub(super) fn transport(

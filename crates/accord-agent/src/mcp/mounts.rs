@@ -1,16 +1,14 @@
 //! The servers of one session, and the names of their tools.
 
-use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use accord_protocol::open::Json;
-use accord_protocol::v1::{McpServer, Notice, NoticeSeverity};
+use accord_protocol::{
+    open::Json,
+    v1::{McpServer, Notice, NoticeSeverity},
+};
 use rmcp::model::CallToolRequestParams;
 use serde_json::Value;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::{task::JoinSet, time::timeout};
 
 use super::check::normalised;
 use super::outcome::{CallError, CallOutcome};

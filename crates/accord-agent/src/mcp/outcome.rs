@@ -1,9 +1,7 @@
 //! What came of a tool call.
 
-use accord_protocol::open::Json;
-use accord_protocol::v1::ContentBlock;
-use rmcp::ServiceError;
-use rmcp::model::CallToolResult;
+use accord_protocol::{open::Json, v1::ContentBlock};
+use rmcp::{ServiceError, model::CallToolResult};
 
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq)]

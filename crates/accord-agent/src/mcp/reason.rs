@@ -1,12 +1,11 @@
 //! Why a server is not there, in words for people: what it did or did not do, never the names of a library.
 
-use std::error::Error;
-use std::process::ExitStatus;
+use std::{error::Error, process::ExitStatus};
 
-use rmcp::ServiceError;
-use rmcp::model::ErrorData;
-use rmcp::service::ClientInitializeError;
-use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::{
+    ServiceError, model::ErrorData, service::ClientInitializeError,
+    transport::streamable_http_client::StreamableHttpError,
+};
 
 use crate::text;
 

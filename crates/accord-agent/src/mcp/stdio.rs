@@ -1,17 +1,21 @@
 //! A server as a child process: started with exactly what was declared, its stderr kept, ended with all it started.
 
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use std::{env, io};
+use std::{
+    env, io,
+    path::Path,
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use accord_protocol::v1::McpServerStdio;
 use accord_transport::Group;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    task::JoinHandle,
+    time::timeout,
+};
 
 /// What a server inherits of this process's environment: enough to find its way, nothing that may be secret.
 const INHERITED: &[&str] = &[

@@ -1,11 +1,14 @@
 //! What an agent hands out, asked once: it decides what is advertised and what is routed, so the two cannot differ.
 
-use accord_protocol::unstable::SessionForkCapabilities;
-use accord_protocol::v1::{
-    AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthMethodId, Implementation, InitializeRequest,
-    InitializeResponse, LogoutCapabilities, McpCapabilities, PromptCapabilities, ProtocolVersion,
-    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
-    SessionDeleteCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+use accord_protocol::{
+    unstable::SessionForkCapabilities,
+    v1::{
+        AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthMethodId, Implementation,
+        InitializeRequest, InitializeResponse, LogoutCapabilities, McpCapabilities, PromptCapabilities,
+        ProtocolVersion, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+        SessionCloseCapabilities, SessionDeleteCapabilities, SessionListCapabilities,
+        SessionResumeCapabilities,
+    },
 };
 
 use crate::handler::{Agent, Auth};

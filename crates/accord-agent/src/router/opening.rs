@@ -1,22 +1,28 @@
 //! New, load and resume: the session is in the table before its answer is written, and nothing about a new one is sent
 //! before that.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use accord_protocol::method::Request;
-use accord_protocol::open::Maybe;
-use accord_protocol::unstable::ForkSessionRequest;
-use accord_protocol::v1::{
-    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, ResumeSessionRequest,
-    ResumeSessionResponse, SessionConfigOption, SessionId,
+use accord_protocol::{
+    method::Request,
+    open::Maybe,
+    unstable::ForkSessionRequest,
+    v1::{
+        LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, ResumeSessionRequest,
+        ResumeSessionResponse, SessionConfigOption, SessionId,
+    },
 };
 use accord_transport::Call;
 
 use super::{Serving, check, refuse};
-use crate::handler::{Agent, Auth as _, Error, Forking as _, Loading as _, Resuming as _};
-use crate::session::{Entry, Session};
-use crate::table::Ticket;
+use crate::{
+    handler::{Agent, Auth as _, Error, Forking as _, Loading as _, Resuming as _},
+    session::{Entry, Session},
+    table::Ticket,
+};
 
 /// Where a session works: its folder, more folders, its MCP servers.
 type Place<'a> = (&'a Path, Option<&'a [PathBuf]>, &'a [McpServer]);

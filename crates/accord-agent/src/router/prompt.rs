@@ -1,18 +1,22 @@
 //! A prompt: admitted on the driver's task, run in one of its own, answered exactly once and after all its updates.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::Poll;
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+};
 
 use accord_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason};
 use accord_transport::Call;
 
 use super::{Serving, caught, check, refuse, unknown};
-use crate::handler::{Agent, Error, Reviving as _};
-use crate::session::Entry;
-use crate::table::Ticket;
-use crate::turn::{Running, Turn};
+use crate::{
+    handler::{Agent, Error, Reviving as _},
+    session::Entry,
+    table::Ticket,
+    turn::{Running, Turn},
+};
 
 impl<A: Agent> Serving<A> {
     pub(super) fn prompt(&self, call: Call) {

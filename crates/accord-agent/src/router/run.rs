@@ -1,18 +1,21 @@
 //! How a handler is run: in a task of its own, in its place of the line, and answered whatever becomes of it.
 
-use std::future::{self, Future};
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::{
+    future::{self, Future},
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+};
 
-use accord_protocol::method::Request;
-use accord_protocol::v1::SessionId;
+use accord_protocol::{method::Request, v1::SessionId};
 use accord_transport::Call;
 
 use super::{Serving, refuse, unknown};
-use crate::handler::{Agent, Error};
-use crate::table::Ticket;
+use crate::{
+    handler::{Agent, Error},
+    table::Ticket,
+};
 
 impl<A: Agent> Serving<A> {
     /// Decodes, then runs a handler that no session orders.

@@ -1,7 +1,9 @@
 //! What a backend is: how a turn runs and which models there are. The runtime does the rest.
 
-use std::future::{Future, ready};
-use std::path::PathBuf;
+use std::{
+    future::{Future, ready},
+    path::PathBuf,
+};
 
 use accord_protocol::v1::{AvailableCommand, Implementation, PromptCapabilities, SessionId, StopReason};
 use serde_json::value::RawValue;
@@ -9,8 +11,10 @@ use serde_json::value::RawValue;
 use super::choice::Choice;
 use super::handle::SessionHandle;
 use super::turn::Turn;
-use crate::handler::{Auth, Error, LoggingOut, Never};
-use crate::store::{Position, Record, Store, StoreError};
+use crate::{
+    handler::{Auth, Error, LoggingOut, Never},
+    store::{Position, Record, Store, StoreError},
+};
 
 /// How turns run.
 pub trait Backend: Send + Sync + 'static {

@@ -1,7 +1,6 @@
 //! What a backend offers to choose from: providers and their models, efforts, modes, switches.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use accord_protocol::v1::SessionMode;
 use serde::{Deserialize, Serialize};

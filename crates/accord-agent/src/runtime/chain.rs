@@ -3,21 +3,24 @@
 mod outbox;
 mod room;
 
-use std::mem;
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use accord_protocol::v1::{ContentBlock, SessionUpdate};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 pub(super) use self::room::Room;
 
 use self::outbox::Outbox;
 use self::room::Rooms;
-use crate::handler::Error;
-use crate::session::Session;
-use crate::store::{Lease, Record, StoreError};
-use crate::turn::Turn;
+use crate::{
+    handler::Error,
+    session::Session,
+    store::{Lease, Record, StoreError},
+    turn::Turn,
+};
 
 /// Records are stored together up to about this many bytes.
 const BATCH: usize = 256 << 10;

@@ -7,8 +7,10 @@ use serde::Serialize;
 
 use super::chain::{Chain, Link};
 use super::owner::{lock, raw};
-use crate::handler::Error;
-use crate::store::{Header, Record, Store, TurnEnd};
+use crate::{
+    handler::Error,
+    store::{Header, Record, Store, TurnEnd},
+};
 
 /// A child of an open session. What happens in it is stored and not sent. It is closed with its parent.
 #[derive(Clone, Debug)]

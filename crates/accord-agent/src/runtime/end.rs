@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{Mutex, OwnedMutexGuard},
+    task::JoinHandle,
+};
 
 use super::turn::Turn;
 use crate::handler::Error;

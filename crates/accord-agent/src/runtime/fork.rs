@@ -1,15 +1,19 @@
 //! `session/fork`: a new session that begins as a copy of what another one has finished. **Unstable**, as the method is.
 
-use accord_protocol::unstable::{ForkSessionRequest, ForkSessionResponse};
-use accord_protocol::v1::SessionId;
+use accord_protocol::{
+    unstable::{ForkSessionRequest, ForkSessionResponse},
+    v1::SessionId,
+};
 
 use super::backend::{Backend, History, Origin};
 use super::opening::{Surroundings, state};
 use super::owner::{Start, as_text, lock};
 use super::tools::Tools;
 use super::{Runtime, now, restore, store_error};
-use crate::handler::{Error, Forking};
-use crate::store::{Header, Lease, Position, Record, Store};
+use crate::{
+    handler::{Error, Forking},
+    store::{Header, Lease, Position, Record, Store},
+};
 
 /// Bytes in memory at a time, besides the turn that is being copied.
 const PIECE: usize = 256 << 10;

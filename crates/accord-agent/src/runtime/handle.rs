@@ -1,7 +1,6 @@
 //! A session as its backend holds it between turns.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use accord_protocol::v1::{
     SessionConfigId, SessionConfigOptionValue, SessionId, SessionInfoUpdate, SessionUpdate,

@@ -1,15 +1,16 @@
 //! `session/list`: pages of stored sessions, newest first.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use accord_protocol::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 
 use super::backend::Backend;
 use super::builder::Active;
 use super::{Runtime, Shared, store_error};
-use crate::handler::{Error, Listing};
-use crate::store::{Key, Listed, Query};
+use crate::{
+    handler::{Error, Listing},
+    store::{Key, Listed, Query},
+};
 
 /// Sessions on a page.
 const PAGE: usize = 50;

@@ -1,14 +1,14 @@
 //! New, load and resume: every check first, then the mounts, then the claim, then the backend; nothing is left of what
 //! failed, and nothing is told before all of it worked.
 
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{fs, path::PathBuf, sync::Arc};
 
-use accord_protocol::open::Maybe;
-use accord_protocol::v1::{
-    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeState,
+use accord_protocol::{
+    open::Maybe,
+    v1::{
+        LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
+        ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeState,
+    },
 };
 
 use super::backend::{Backend, History, Opening, Origin};
@@ -18,9 +18,11 @@ use super::handle::SessionHandle;
 use super::owner::{Core, Owner, Past, Start, as_text, lock};
 use super::tools::Tools;
 use super::{Runtime, Shared, now, restore, store_error};
-use crate::handler::{Error, Loading, Resuming, Reviving};
-use crate::session::Session;
-use crate::store::{Header, Store, StoreError};
+use crate::{
+    handler::{Error, Loading, Resuming, Reviving},
+    session::Session,
+    store::{Header, Store, StoreError},
+};
 
 /// What a request says about a session's surroundings.
 #[derive(Debug)]

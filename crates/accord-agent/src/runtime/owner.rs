@@ -1,17 +1,18 @@
 //! The one owner of an open session: its choice, its mounts, its chain, its backend's part, and its memoised close.
 
-use std::mem;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    mem,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use accord_protocol::open::Maybe;
-use accord_protocol::v1::{
-    ConfigOptionUpdate, CurrentModeUpdate, Notice, SessionConfigOption, SessionId, SessionUpdate,
+use accord_protocol::{
+    open::Maybe,
+    v1::{ConfigOptionUpdate, CurrentModeUpdate, Notice, SessionConfigOption, SessionId, SessionUpdate},
 };
 use serde_json::value::to_raw_value;
-use tokio::sync::OnceCell;
-use tokio::time::timeout;
+use tokio::{sync::OnceCell, time::timeout};
 
 use super::catalogue::Catalogue;
 use super::chain::{Chain, Link, Room};
@@ -20,11 +21,13 @@ use super::choice::Choice;
 use super::end::Slot;
 use super::projection::Projection;
 use super::tools::Tools;
-use crate::handler::Error;
-use crate::permission::Grant;
-use crate::session::Session;
-use crate::store::{Lease, Record, Store};
-use crate::turn::Turn;
+use crate::{
+    handler::Error,
+    permission::Grant,
+    session::Session,
+    store::{Lease, Record, Store},
+    turn::Turn,
+};
 
 /// How long closing a session waits for the end of a turn.
 const LAST_TURN: Duration = Duration::from_secs(5);

@@ -1,7 +1,9 @@
 //! What of a session reaches the wire. The same function decides live and in a replay, so the two cannot differ.
 
-use accord_protocol::open::Maybe;
-use accord_protocol::v1::{SessionUpdate, ToolCall, ToolCallContent, ToolCallUpdate};
+use accord_protocol::{
+    open::Maybe,
+    v1::{SessionUpdate, ToolCall, ToolCallContent, ToolCallUpdate},
+};
 
 /// How much of a session its client gets to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,12 @@ use super::choice::Choice;
 use super::owner::{Past, raw};
 use super::projection::Projection;
 use super::store_error;
-use crate::client::ClientError;
-use crate::handler::Error;
-use crate::session::Session;
-use crate::store::{Lease, Position, Record, Store, TurnEnd};
+use crate::{
+    client::ClientError,
+    handler::Error,
+    session::Session,
+    store::{Lease, Position, Record, Store, TurnEnd},
+};
 
 /// Bytes of history in memory at a time.
 const PIECE: usize = 256 << 10;

@@ -1,8 +1,6 @@
 //! A turn as its backend sees it: what it sends becomes the session's history.
 
-use std::future::Future;
-use std::path::Path;
-use std::sync::Arc;
+use std::{future::Future, path::Path, sync::Arc};
 
 use accord_protocol::v1::{
     ContentBlock, ContentChunk, MessageId, SessionId, SessionUpdate, ToolCallStatus, ToolCallUpdate,
@@ -16,12 +14,14 @@ use super::handle::SessionHandle;
 use super::owner::{Core, raw};
 use super::pen::{self, Kind, Pen};
 use super::projection::Projection;
-use crate::client::{Client, ClientError};
-use crate::fence::Fence;
-use crate::handler::Error;
-use crate::permission::{Decision, Question, announcement};
-use crate::store::{Record, TurnEnd};
-use crate::turn::Turn as WireTurn;
+use crate::{
+    client::{Client, ClientError},
+    fence::Fence,
+    handler::Error,
+    permission::{Decision, Question, announcement},
+    store::{Record, TurnEnd},
+    turn::Turn as WireTurn,
+};
 
 /// A running turn. Clones are the same turn, may be used from any thread, and refuse everything once it has ended.
 #[derive(Clone, Debug)]

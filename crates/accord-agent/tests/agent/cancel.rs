@@ -1,11 +1,14 @@
 //! Cancelling: two ways, one state, exactly one answer.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use accord_agent::protocol::v1::SessionUpdate;
-use accord_agent::{ClientError, Error, Serve, StopReason, Turn};
+use accord_agent::{ClientError, Error, Serve, StopReason, Turn, protocol::v1::SessionUpdate};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

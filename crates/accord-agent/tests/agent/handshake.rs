@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use accord_agent::protocol::v1::{
-    AuthMethod, AuthMethodAgent, AuthMethodId, AuthMethodTerminal, Implementation, ListSessionsRequest,
-    ListSessionsResponse, PromptCapabilities,
+use accord_agent::{
+    Agent, Auth, Error, Listing, LoggingOut, StopReason, Turn,
+    protocol::v1::{
+        AuthMethod, AuthMethodAgent, AuthMethodId, AuthMethodTerminal, Implementation, ListSessionsRequest,
+        ListSessionsResponse, PromptCapabilities,
+    },
 };
-use accord_agent::{Agent, Auth, Error, Listing, LoggingOut, StopReason, Turn};
 use serde_json::{Value, json};
 
 use crate::support::{Peer, Scripted, stop, texts};

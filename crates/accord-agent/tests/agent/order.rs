@@ -1,13 +1,17 @@
 //! Order: updates before their answer, calls about a session one after the other, and one turn at a time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use accord_agent::protocol::v1::{
-    SessionConfigOption, SessionUpdate, SetSessionConfigOptionRequest, ToolCall, ToolCallStatus,
-    ToolCallUpdate,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
-use accord_agent::{Agent, ClientError, Config, Error, Serve, Session, StopReason, Turn};
+
+use accord_agent::{
+    Agent, ClientError, Config, Error, Serve, Session, StopReason, Turn,
+    protocol::v1::{
+        SessionConfigOption, SessionUpdate, SetSessionConfigOptionRequest, ToolCall, ToolCallStatus,
+        ToolCallUpdate,
+    },
+};
 use serde_json::json;
 use tokio::sync::{Mutex, Notify, oneshot};
 

@@ -1,7 +1,9 @@
 //! Permission: only what is plainly one counts as one.
 
-use accord_agent::protocol::v1::{ToolCall, ToolCallUpdate};
-use accord_agent::{Decision, Question, StopReason, Turn};
+use accord_agent::{
+    Decision, Question, StopReason, Turn,
+    protocol::v1::{ToolCall, ToolCallUpdate},
+};
 use serde_json::{Value, json};
 
 use crate::support::{Peer, Scripted, cancel, stop, texts};

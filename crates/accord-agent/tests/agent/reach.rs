@@ -1,8 +1,12 @@
 //! The client's files, terminals and forms: asked for only where offered, and released on every path.
 
-use accord_agent::protocol::open::Ordered;
-use accord_agent::protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
-use accord_agent::{ClientError, Command, Error, Filled, StopReason, Turn, Visit};
+use accord_agent::{
+    ClientError, Command, Error, Filled, StopReason, Turn, Visit,
+    protocol::{
+        open::Ordered,
+        v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema},
+    },
+};
 use serde_json::{Value, json};
 
 use crate::support::{Peer, Scripted, cancel, stop, texts};

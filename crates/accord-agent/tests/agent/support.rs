@@ -5,17 +5,14 @@
     reason = "`json!` makes values, and tests read better without a `&` before each"
 )]
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use accord_agent::{Agent, Error, Serve, ServeError, StopReason, Turn};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
+    task::JoinHandle,
 };
-use tokio::task::JoinHandle;
 
 /// Far more than anything here takes; it turns a hang into a failure.
 const HANG: Duration = Duration::from_secs(60);

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use accord_agent::StopReason;
-use accord_agent::runtime::{Catalogue, Choice, Model, Provider, Route, Runtime, Turn};
+use accord_agent::{
+    StopReason,
+    runtime::{Catalogue, Choice, Model, Provider, Route, Runtime, Turn},
+};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
-use crate::stage::{Script, Stage, catalogue};
-use crate::support::{Peer, stop, texts};
+use crate::{
+    stage::{Script, Stage, catalogue},
+    support::{Peer, stop, texts},
+};
 
 /// The options of an answer, as `id=value`.
 fn chosen(answer: &Value) -> Vec<String> {

@@ -1,18 +1,23 @@
 //! The end of a turn is stored once and in its place, also when nobody could wait for it.
 
-use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
-use accord_agent::protocol::v1::SessionUpdate;
-use accord_agent::runtime::{Projection, Runtime, Turn};
-use accord_agent::store::jsonl::JsonlStore;
-use accord_agent::store::{Position, Record, SessionStore as _, Store};
-use accord_agent::{Serve, StopReason};
+use accord_agent::{
+    Serve, StopReason,
+    protocol::v1::SessionUpdate,
+    runtime::{Projection, Runtime, Turn},
+    store::{Position, Record, SessionStore as _, Store, jsonl::JsonlStore},
+};
 use serde_json::json;
 
-use crate::hooked::Hooked;
-use crate::stage::{Script, Stage, catalogue};
-use crate::support::{Peer, cancel, stop, texts};
+use crate::{
+    hooked::Hooked,
+    stage::{Script, Stage, catalogue},
+    support::{Peer, cancel, stop, texts},
+};
 
 /// What a log holds, a word for each record.
 fn log(stage: &Stage, id: &str) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! What the person decided for good: it holds in its session, after a restart too, and in no other.
 
-use accord_agent::protocol::v1::ToolCallUpdate;
-use accord_agent::runtime::Turn;
-use accord_agent::{Question, StopReason};
+use accord_agent::{Question, StopReason, protocol::v1::ToolCallUpdate, runtime::Turn};
 use serde_json::json;
 
-use crate::stage::{Script, Stage};
-use crate::support::{Peer, stop, texts};
+use crate::{
+    stage::{Script, Stage},
+    support::{Peer, stop, texts},
+};
 
 /// Asks about each word of its prompt.
 fn asking() -> Script {

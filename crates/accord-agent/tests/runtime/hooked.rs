@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use accord_agent::protocol::v1::SessionId;
-use accord_agent::store::jsonl::JsonlStore;
-use accord_agent::store::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError};
+use accord_agent::{
+    protocol::v1::SessionId,
+    store::{Header, Page, Position, Query, Record, SessionStore, Slice, StoreError, jsonl::JsonlStore},
+};
 
 type Hook = dyn FnMut(&[Record]) -> Result<(), StoreError> + Send;
 

@@ -1,16 +1,18 @@
 //! New, list, load, resume, close, delete: what is durable, what is refused, and what is left.
 
-use std::fs;
-use std::time::Duration;
+use std::{fs, time::Duration};
 
-use accord_agent::runtime::{Active, Runtime, Turn};
-use accord_agent::store::jsonl::JsonlStore;
-use accord_agent::store::{Query, SessionStore as _};
-use accord_agent::{Serve, StopReason};
+use accord_agent::{
+    Serve, StopReason,
+    runtime::{Active, Runtime, Turn},
+    store::{Query, SessionStore as _, jsonl::JsonlStore},
+};
 use serde_json::json;
 
-use crate::stage::{Script, Stage, listed};
-use crate::support::{Peer, stop, texts};
+use crate::{
+    stage::{Script, Stage, listed},
+    support::{Peer, stop, texts},
+};
 
 /// Runs until it is cancelled.
 fn endless() -> Script {

@@ -1,18 +1,22 @@
 //! MCP servers, real ones: a shell script over stdio, a socket over HTTP.
 
-use std::path::Path;
-use std::time::Duration;
-use std::{fs, io};
+use std::{fs, io, path::Path, time::Duration};
 
-use accord_agent::StopReason;
-use accord_agent::mcp::{McpPolicy, McpSettings};
-use accord_agent::runtime::Turn;
+use accord_agent::{
+    StopReason,
+    mcp::{McpPolicy, McpSettings},
+    runtime::Turn,
+};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+};
 
-use crate::stage::{Script, Stage, listed};
-use crate::support::{Peer, texts};
+use crate::{
+    stage::{Script, Stage, listed},
+    support::{Peer, texts},
+};
 
 /// Answers what it is asked; writes a file while it runs, and when it has ended.
 const SERVER: &str = r#"

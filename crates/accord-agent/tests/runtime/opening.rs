@@ -2,15 +2,18 @@
 
 use std::fs;
 
-use accord_agent::Error;
-use accord_agent::protocol::v1::{Implementation, SessionUpdate, StopReason};
-use accord_agent::runtime::{Backend, Opening, Origin, Projection, Runtime, SessionHandle, Turn};
-use accord_agent::store::Store;
-use accord_agent::store::jsonl::JsonlStore;
+use accord_agent::{
+    Error,
+    protocol::v1::{Implementation, SessionUpdate, StopReason},
+    runtime::{Backend, Opening, Origin, Projection, Runtime, SessionHandle, Turn},
+    store::{Store, jsonl::JsonlStore},
+};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, listed};
-use crate::support::{Peer, texts};
+use crate::{
+    stage::{Stage, listed},
+    support::{Peer, texts},
+};
 
 /// Greets in pieces of so many bytes.
 #[derive(Clone, Copy)]

@@ -1,15 +1,21 @@
 //! A client that reads slowly: what the backend then drops is nowhere, and all else is on the wire and in the history.
 
-use std::future::ready;
-use std::sync::{Arc, Mutex};
+use std::{
+    future::ready,
+    sync::{Arc, Mutex},
+};
 
-use accord_agent::StopReason;
-use accord_agent::protocol::v1::{SessionUpdate, ToolCall};
-use accord_agent::runtime::{Projection, Turn};
+use accord_agent::{
+    StopReason,
+    protocol::v1::{SessionUpdate, ToolCall},
+    runtime::{Projection, Turn},
+};
 use serde_json::json;
 
-use crate::stage::{Script, Stage};
-use crate::support::{Peer, stop, texts};
+use crate::{
+    stage::{Script, Stage},
+    support::{Peer, stop, texts},
+};
 
 // D12, D13, X5
 #[tokio::test]

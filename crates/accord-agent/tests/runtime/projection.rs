@@ -1,15 +1,19 @@
 //! The two projections, live and in a replay, frame by frame.
 
-use accord_agent::protocol::v1::{
-    ContentBlock, Diff, ImageContent, Notice, NoticeSeverity, Plan, SessionUpdate, ToolCall, ToolCallContent,
-    ToolCallLocation, ToolCallStatus, ToolCallUpdate, UsageUpdate,
+use accord_agent::{
+    Error, StopReason,
+    protocol::v1::{
+        ContentBlock, Diff, ImageContent, Notice, NoticeSeverity, Plan, SessionUpdate, ToolCall,
+        ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate, UsageUpdate,
+    },
+    runtime::{Projection, Runtime, Turn},
 };
-use accord_agent::runtime::{Projection, Runtime, Turn};
-use accord_agent::{Error, StopReason};
 use serde_json::{Value, json};
 
-use crate::stage::{Script, Stage};
-use crate::support::{Peer, stop};
+use crate::{
+    stage::{Script, Stage},
+    support::{Peer, stop},
+};
 
 /// A turn with a bit of everything.
 fn rich() -> Script {

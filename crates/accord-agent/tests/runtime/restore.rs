@@ -1,15 +1,18 @@
 //! What a turn leaves, also when it fails, is cut short or is very long; and what order it all keeps.
 
-use accord_agent::protocol::v1::{SessionUpdate, ToolCall, ToolCallUpdate};
-use accord_agent::runtime::{Projection, Runtime, Turn};
-use accord_agent::store::jsonl::JsonlStore;
-use accord_agent::store::{Header, Record, SessionStore as _, Store, StoreError, TurnEnd};
-use accord_agent::{Error, Question, StopReason};
+use accord_agent::{
+    Error, Question, StopReason,
+    protocol::v1::{SessionUpdate, ToolCall, ToolCallUpdate},
+    runtime::{Projection, Runtime, Turn},
+    store::{Header, Record, SessionStore as _, Store, StoreError, TurnEnd, jsonl::JsonlStore},
+};
 use serde_json::{Value, json};
 
-use crate::hooked::Hooked;
-use crate::stage::{Script, Stage};
-use crate::support::{Peer, cancel, stop, texts};
+use crate::{
+    hooked::Hooked,
+    stage::{Script, Stage},
+    support::{Peer, cancel, stop, texts},
+};
 
 fn update(value: &Value) -> Record {
     Record::Update(serde_json::value::to_raw_value(value).expect("JSON"))

@@ -1,19 +1,20 @@
 //! A backend whose turns are closures, and a directory with a store in which it is started again and again.
 
-use std::future::Future;
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
 
-use accord_agent::Error;
-use accord_agent::protocol::v1::{
-    AvailableCommand, Implementation, PromptCapabilities, SessionMode, StopReason,
+use accord_agent::{
+    Error,
+    protocol::v1::{AvailableCommand, Implementation, PromptCapabilities, SessionMode, StopReason},
+    runtime::{
+        Backend, Builder, Catalogue, Effort, Model, Opening, Projection, Provider, Runtime, Switch, Turn,
+    },
+    store::{Store, jsonl::JsonlStore},
 };
-use accord_agent::runtime::{
-    Backend, Builder, Catalogue, Effort, Model, Opening, Projection, Provider, Runtime, Switch, Turn,
-};
-use accord_agent::store::Store;
-use accord_agent::store::jsonl::JsonlStore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,16 +1,12 @@
 //! The far end of a chain: sends what is stored, and keeps it in order until there is somebody to send it to.
 
-use std::collections::VecDeque;
-use std::future::pending;
-use std::sync::Arc;
+use std::{collections::VecDeque, future::pending, sync::Arc};
 
 use accord_protocol::v1::SessionUpdate;
 use tokio::sync::SetOnce;
 
 use super::room::Room;
-use crate::client::ClientError;
-use crate::session::Session;
-use crate::turn::Turn;
+use crate::{client::ClientError, session::Session, turn::Turn};
 
 /// Where updates leave the chain.
 #[derive(Debug)]

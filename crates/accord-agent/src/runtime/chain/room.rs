@@ -1,12 +1,13 @@
 //! How much of a session may be on its way: whoever hands over waits for room first, and for nothing afterwards.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SetOnce};
 
-use crate::handler::Error;
-use crate::session::Session;
+use crate::{handler::Error, session::Session};
 
 /// How many bytes may wait before whoever hands over waits too.
 const ROOM: usize = 1 << 20;
