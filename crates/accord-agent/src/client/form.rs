@@ -104,7 +104,7 @@ mod tests {
     fn form(pattern: &str) -> ElicitationSchema {
         let mut field = StringPropertySchema::new();
         field.pattern = pattern.to_owned().into();
-        ElicitationSchema::new().properties(BTreeMap::from([("f".to_owned(), field.into())]))
+        ElicitationSchema::new().properties([("f".to_owned(), field.into())])
     }
 
     // ACPX-ELIC-010
