@@ -97,14 +97,17 @@ fn as_number(value: &Value) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use accord_protocol::v1::{ElicitationSchema, StringPropertySchema};
+    use accord_protocol::{
+        open::Ordered,
+        v1::{ElicitationSchema, StringPropertySchema},
+    };
 
     use super::{BTreeMap, Value, check, readable};
 
     fn form(pattern: &str) -> ElicitationSchema {
         let mut field = StringPropertySchema::new();
         field.pattern = pattern.to_owned().into();
-        ElicitationSchema::new().properties([("f".to_owned(), field.into())])
+        ElicitationSchema::new().properties(Ordered::from([("f".to_owned(), field.into())]))
     }
 
     // ACPX-ELIC-010
