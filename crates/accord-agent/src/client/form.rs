@@ -102,7 +102,7 @@ mod tests {
         v1::{ElicitationSchema, StringPropertySchema},
     };
 
-    use super::{BTreeMap, Value, check, readable};
+    use super::{BTreeMap, Ordered, Value, check, readable};
 
     fn form(pattern: &str) -> ElicitationSchema {
         let mut field = StringPropertySchema::new();
