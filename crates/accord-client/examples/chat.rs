@@ -182,7 +182,7 @@ impl Chat {
         let Event { kind, run, replay, .. } = event;
         // The tail of a turn that was ended would run into the next prompt.
         let is_tail = run.is_some() && !self.is_running;
-        if is_tail && matches!(kind, EventKind::MessageDelta { .. }) {
+        if is_tail && matches!(kind, EventKind::MessageDelta { .. } | EventKind::UsageUpdated { .. }) {
             return Ok(());
         }
         let speaker = match &kind {
