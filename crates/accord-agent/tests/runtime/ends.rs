@@ -82,7 +82,7 @@ async fn the_next_turn_comes_behind_the_end_of_the_last() {
     assert_eq!(log(&stage, &id), ["user", "agent", "cancelled", "user", "agent", "end_turn"]);
 }
 
-// D4: a backend that does not end is dropped, and its turn ended nevertheless, before the answer
+// D4: a backend that does not end is dropped, and its turn ended nevertheless; a close waits for that
 #[tokio::test]
 async fn a_turn_whose_backend_is_dropped_has_one_end() {
     let stage = Stage::new();
@@ -103,7 +103,6 @@ async fn a_turn_whose_backend_is_dropped_has_one_end() {
     peer.next().await;
     peer.send(cancel(&id)).await;
     assert_eq!(stop(&peer.answer(&prompt).await.1), "cancelled");
-    assert_eq!(log(&stage, &id), ["user", "agent", "cancelled"], "all of it, at the answer");
     // A clone that outlives the turn adds nothing.
     let turn = kept.lock().unwrap().take().expect("the turn");
     assert!(turn.end_message().await.is_err());
