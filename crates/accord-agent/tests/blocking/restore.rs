@@ -180,18 +180,19 @@ async fn an_opening_that_the_client_withdraws_is_in_nobodys_way() {
     let setups = agent.setups.clone();
     let mut wire = Wire::simple(agent, state.path()).await;
     // Whoever holds this holds the agent up while it makes a conversation.
-    let (hold, held) = (mpsc::channel::<()>(), mpsc::channel());
+    let (release, until) = mpsc::channel::<()>();
+    let (taken, ready) = mpsc::channel();
     let holder = std::thread::spawn(move || {
         let _setups = setups.lock().expect("no panic while held");
-        held.0.send(()).expect("the test waits");
-        let _ = hold.1.recv();
+        taken.send(()).expect("the test waits");
+        let _ = until.recv();
     });
-    held.1.recv().expect("the thread runs");
+    ready.recv().expect("the thread runs");
     let open = json!({ "sessionId": session, "cwd": state.path(), "mcpServers": [] });
     let resume = wire.send("session/resume", open.clone()).await;
     wire.notify("$/cancel_request", json!({ "requestId": resume })).await;
     assert_eq!(wire.response(resume).await["error"]["code"], -32800);
-    drop(hold.0);
+    drop(release);
     holder.join().expect("no panic");
 
     wire.call("session/resume", open).await;
