@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use super::{Report, decides_against};
+use super::{Report, decides_against, subject_of};
 use crate::say::{self, Colour, line, paint};
 use crate::wire::run::{Exhibit, Outcome, title};
 use crate::wire::verdict::Verdict;
@@ -50,6 +50,9 @@ pub(crate) fn render(report: &Report, all: bool) -> String {
     let (deciding, told): (Vec<&Outcome>, Vec<&Outcome>) =
         new.iter().partition(|outcome| decides_against(outcome));
     section(&mut text, "Failed", Colour::Red, &deciding, true);
+    if let Some(first) = deciding.first() {
+        line!(text, "Again, the first of them alone:\n  {}\n", report.rerun(first));
+    }
     section(&mut text, "Failed, advisory or informational", Colour::Yellow, &told, false);
     section(&mut text, "Failed, as known", Colour::Grey, &expected, false);
     by_reason(&mut text, "Inconclusive", &of(Verdict::Inconclusive).collect::<Vec<_>>());
@@ -57,8 +60,43 @@ pub(crate) fn render(report: &Report, all: bool) -> String {
         by_reason(&mut text, "Skipped", &of(Verdict::Skipped).collect::<Vec<_>>());
         section(&mut text, "Passed", Colour::Green, &of(Verdict::Passed).collect::<Vec<_>>(), false);
     }
+    if outcomes.len() > FEW {
+        groups(&mut text, report);
+    }
     text.push_str(&counts(report));
     text
+}
+
+/// So few requirements need no table of their subjects.
+const FEW: usize = 40;
+
+/// A line a subject, with how many of each verdict.
+fn groups(text: &mut String, report: &Report) {
+    let mut subjects: Vec<&str> = Vec::new();
+    for outcome in &report.outcomes {
+        let subject = subject_of(&outcome.requirement.id);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    for subject in subjects {
+        let of = |verdict| {
+            let same = |outcome: &&Outcome| subject_of(&outcome.requirement.id) == subject;
+            report.outcomes.iter().filter(same).filter(|outcome| outcome.verdict == verdict).count()
+        };
+        let told = [
+            (Verdict::Passed, Colour::Green),
+            (Verdict::Failed, Colour::Red),
+            (Verdict::Inconclusive, Colour::Yellow),
+            (Verdict::Skipped, Colour::Grey),
+        ];
+        let told = told.map(|(verdict, colour)| (of(verdict), verdict, colour));
+        let told = told.into_iter().filter(|(count, ..)| *count > 0);
+        let told: Vec<String> =
+            told.map(|(count, verdict, colour)| paint(&format!("{count:3} {verdict}"), colour)).collect();
+        line!(text, "  {subject:24} {}", told.join("  "));
+    }
+    line!(text, "");
 }
 
 fn section(text: &mut String, name: &str, colour: Colour, outcomes: &[&Outcome], frames: bool) {

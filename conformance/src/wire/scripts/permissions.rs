@@ -61,7 +61,7 @@ fn offered_only(seen: &Seen<'_>) -> Judged {
         let answer = seen.answer(&json!(id))?;
         let option = answer["result"]["outcome"]["optionId"].as_str();
         ensure(option.is_none_or(|option| offered.contains(&option)), || {
-            format!("option {option:?} was not offered")
+            format!("option {} was not offered", option.unwrap_or_default())
         })?;
     }
     Ok(())
