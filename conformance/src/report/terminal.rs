@@ -108,7 +108,7 @@ fn section(text: &mut String, name: &str, colour: Colour, outcomes: &[&Outcome],
         let each = outcome.requirement;
         let seconds = outcome.took.as_secs_f64();
         let head = format!("  {:26} {:13} {seconds:5.1} s  {}", each.id, each.tier, each.text);
-        line!(text, "{}", clipped(&head, 180));
+        line!(text, "{}", clipped(&head, 400));
         if !outcome.why.is_empty() {
             line!(text, "    {}", clipped(&outcome.why, 600));
         }
@@ -147,7 +147,9 @@ pub(crate) fn frames_of(exhibit: &Exhibit) -> String {
         let at = frame.at.as_secs_f64();
         let head = format!("   {mark}{:4} {at:8.3} {} {}", place + 1, frame.direction.mark(), title(frame));
         line!(text, "{}", paint(&head, Colour::Grey));
-        line!(text, "         {}", frame.excerpt(300));
+        // What is at fault may stand far inside its line.
+        let limit = if exhibit.at_fault == Some(place) { 1500 } else { 300 };
+        line!(text, "         {}", frame.excerpt(limit));
     }
     let tail: Vec<&str> = exhibit.stderr.lines().rev().take(3).collect();
     for line in tail.iter().rev() {

@@ -85,10 +85,23 @@ impl Answer {
         }
     }
 
+    /// What it is, as part of a sentence.
+    pub(crate) fn told(&self) -> String {
+        match &self.outcome {
+            Ok(result) => format!("the result {result}"),
+            Err(error) => format!("the error {error}"),
+        }
+    }
+
     /// The code of the error, if it is one.
     pub(crate) fn code(&self) -> Option<i64> {
         self.outcome.as_ref().err().and_then(|error| error["code"].as_i64())
     }
+}
+
+/// A code, or that there is none, as part of a sentence.
+pub(crate) fn told(code: Option<i64>) -> String {
+    code.map_or_else(|| "no error".into(), |code| format!("the error {code}"))
 }
 
 impl Client {
