@@ -15,13 +15,22 @@ use crate::wire::visit::Visitor;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("input", "TEXT", "a line for the client's stdin, which then ends; may be repeated"),
+    flag(
+        "answer",
+        "TEXT",
+        "what to type into the client's stdin at each permission request; it ends with the turn",
+    ),
     flag("interrupt", "", "SIGINT cancels the client's turn"),
     flag("to-list", "COMMAND", "the command line by which the client lists sessions, with {AGENT} in it"),
     flag("to-wait", "COMMAND", "… by which it leaves permission requests open until it is interrupted"),
     flag("to-load", "COMMAND", "… by which it loads one"),
     flag("to-command", "COMMAND", "… by which it sends the agent's command /accord with the words: run it"),
     flag("env", "NAME=VALUE", "a variable for the client"),
-    flag("timeout", "SECONDS", "the longest one check may take (default 30)"),
+    flag(
+        "timeout",
+        "SECONDS",
+        "the longest one check may take (default 30, and five times as long as an ordinary session)",
+    ),
     flag("jobs", "N", "checks at a time (default: one a processor)"),
     flag("only", "IDS", "only these requirements, separated by commas; a final * matches the rest"),
 ];
@@ -70,6 +79,7 @@ fn visitor(args: &Args, kit: &Path) -> Result<Visitor, String> {
         ways: args.starting("to-").map(|(way, line)| (way.to_owned(), shell(line))).collect(),
         env: super::subject::env(args)?,
         input: args.values("input").map(str::to_owned).collect(),
+        answer: args.value("answer").map(str::to_owned),
         interruptible: args.has("interrupt"),
         patience: args.seconds("timeout", 30.0)?,
         kit: kit.to_owned(),

@@ -34,6 +34,10 @@ pub(crate) fn probe(visitor: &mut Visitor) -> Result<(), String> {
         plain.shows = seen.shows(MARKER);
         plain.took = seen.took;
     }
+    if plain.ends {
+        // What takes long on an ordinary day takes longer when something is wrong.
+        visitor.patience = visitor.patience.max(plain.took * 5);
+    }
     visitor.plain = plain;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ pub(crate) struct Visitor {
     pub(crate) env: Vec<(String, String)>,
     /// Lines for its stdin, which then ends.
     pub(crate) input: Vec<String>,
+    /// What a person types when the client asks for a permission; stdin stays open for it.
+    pub(crate) answer: Option<String>,
     /// SIGINT cancels its turn.
     pub(crate) interruptible: bool,
     /// The longest a visit may take.
@@ -79,8 +81,8 @@ impl Visitor {
             .process_group(0)
             .spawn()?;
         let (stdout, stderr) = (keep(child.stdout.take()), keep(child.stderr.take()));
-        self.feed(&mut child);
-        let status = self.wait(&mut child, &tape)?;
+        let stdin = self.feed(&mut child);
+        let status = self.wait(&mut child, &tape, stdin)?;
         let took = began.elapsed();
         let left = left(mark, &agent);
         if let Some(group) = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()) {
@@ -115,20 +117,26 @@ impl Visitor {
         Ok(agent)
     }
 
-    /// Types the input, and closes stdin.
-    fn feed(&self, child: &mut Child) {
-        if let Some(mut stdin) = child.stdin.take() {
-            for line in &self.input {
-                // A client that does not read its stdin needs none.
-                let _ = writeln!(stdin, "{line}");
-            }
+    /// Types the input, and closes stdin unless there will be questions.
+    fn feed(&self, child: &mut Child) -> Option<ChildStdin> {
+        let mut stdin = child.stdin.take()?;
+        for line in &self.input {
+            // A client that does not read its stdin needs none.
+            let _ = writeln!(stdin, "{line}");
         }
+        self.answer.is_some().then_some(stdin)
     }
 
     /// Waits for the client to end, or until it is clear that it does not; interrupts it where the script says so.
-    fn wait(&self, child: &mut Child, tape: &Path) -> io::Result<Option<ExitStatus>> {
+    fn wait(
+        &self,
+        child: &mut Child,
+        tape: &Path,
+        mut stdin: Option<ChildStdin>,
+    ) -> io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + self.patience;
-        let mut interrupted = false;
+        let mut told = Told::default();
+        let (mut interrupted, mut answered) = (false, 0);
         let mut enough = None;
         loop {
             if let Some(status) = child.try_wait()? {
@@ -138,8 +146,18 @@ impl Visitor {
             if now >= deadline || enough.is_some_and(|enough| now >= enough) {
                 return Ok(None);
             }
-            let told = fs::read_to_string(tape).unwrap_or_default();
-            if !interrupted && told.contains(interrupt()) {
+            told.look(tape);
+            while let (Some(stdin), Some(answer)) = (&mut stdin, &self.answer)
+                && answered < told.questions
+            {
+                answered += 1;
+                // A client that has just ended asks no more.
+                let _ = writeln!(stdin, "{answer}");
+            }
+            if told.done {
+                stdin = None;
+            }
+            if !interrupted && told.interrupt {
                 interrupted = true;
                 if let Some(pid) = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()) {
                     // One that has just ended needs no interrupt.
@@ -147,14 +165,44 @@ impl Visitor {
                 }
             }
             // A client that stays after an ordinary session is not waited for longer than its script.
-            if enough.is_none()
-                && told.contains("\"note\":\"done\"")
-                && !self.plain.ends
-                && !self.plain.hello.is_null()
-            {
+            if enough.is_none() && told.done && !self.plain.ends && !self.plain.hello.is_null() {
                 enough = Some(now + Duration::from_millis(700));
             }
             thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// What the scripted agent has recorded so far, as far as it matters to whoever sits before the client.
+#[derive(Debug, Default)]
+struct Told {
+    tape: Option<fs::File>,
+    /// The start of a line whose end was not written yet.
+    rest: Vec<u8>,
+    interrupt: bool,
+    done: bool,
+    /// Permissions asked for.
+    questions: usize,
+}
+
+impl Told {
+    /// Reads on from where the last look ended.
+    fn look(&mut self, path: &Path) {
+        if self.tape.is_none() {
+            self.tape = fs::File::open(path).ok();
+        }
+        let Some(tape) = &mut self.tape else { return };
+        // What can't be read now is read at the next look.
+        let _ = tape.read_to_end(&mut self.rest);
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else { return };
+        let lines: Vec<u8> = self.rest.drain(..=end).collect();
+        for line in lines.split(|byte| *byte == b'\n') {
+            // What tells one line from another stands at its start.
+            let start = String::from_utf8_lossy(&line[..line.len().min(1000)]);
+            self.interrupt |= start.contains(interrupt());
+            self.done |= start.contains("\"note\":\"done\"");
+            let asks = start.contains("\"dir\":\"<\"") && start.contains("session/request_permission");
+            self.questions += usize::from(asks);
         }
     }
 }
