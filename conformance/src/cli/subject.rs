@@ -37,7 +37,11 @@ pub(super) const FLAGS: &[Flag] = &[
         "a variable for the agent; {STATE} is a folder for its sessions, in arguments, too",
     ),
     flag("cwd", "DIR", "where the agent is started (default: a fresh folder)"),
-    flag("timeout", "SECONDS", "the longest an answer may take (default 20)"),
+    flag(
+        "timeout",
+        "SECONDS",
+        "the longest an answer may take (default 20, and ten times as long as the agent takes to start)",
+    ),
     flag("auth", "METHOD", "authenticate with this method first"),
     flag("logout", "", "check logout, too: it ends the login"),
     flag("quiet", "SECONDS", "how long to listen where nothing should come (default 0.3)"),

@@ -43,6 +43,8 @@ pub(crate) struct Facts {
     pub(crate) hello: Value,
     /// The result of session/new, null if it failed.
     pub(crate) session: Value,
+    /// How long the process took from its start to the answer to initialize.
+    pub(crate) startup: Duration,
 }
 
 impl Facts {
@@ -140,7 +142,7 @@ impl<'s> Case<'s> {
 
     /// An agent that is ready for sessions.
     pub(crate) fn ready_with(&mut self, capabilities: &Value) -> Judged<Client> {
-        let (mut client, _) = self.introduce(capabilities)?;
+        let (mut client, _) = self.introduce(capabilities).map_err(|stop| self.without_hello(stop))?;
         if let Some(method) = &self.subject.auth {
             client.call("authenticate", &json!({"methodId": method}))?;
         }
@@ -150,7 +152,7 @@ impl<'s> Case<'s> {
     /// A new session in the check's working directory.
     pub(crate) fn session(&self, client: &mut Client) -> Judged<String> {
         let params = json!({"cwd": self.cwd(), "mcpServers": []});
-        new_session(client, &params)
+        new_session(client, &params).map_err(|stop| self.without_session(stop))
     }
 
     /// An agent with one session.
@@ -163,6 +165,31 @@ impl<'s> Case<'s> {
         let mut client = self.ready_with(capabilities)?;
         let session = self.session(&mut client)?;
         Ok((client, session))
+    }
+
+    /// How long something may take that is due within `limit` where the agent starts at once: a slow start tells of a heavy agent, or of
+    /// a busy machine.
+    pub(crate) fn within(&self, limit: Duration) -> Duration {
+        limit + self.subject.facts.startup * 3
+    }
+
+    /// Where no session can be had at all, that is the fault of one requirement, and the others were not seen.
+    fn without_session(&self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Failed(why) if self.subject.facts.session.is_null() => {
+                Stop::Inconclusive(format!("there is no session to be had: {why}"))
+            }
+            other => other,
+        }
+    }
+
+    fn without_hello(&self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Failed(why) if self.subject.facts.hello.is_null() => {
+                Stop::Inconclusive(format!("the agent can't be introduced to: {why}"))
+            }
+            other => other,
+        }
     }
 
     /// What to type to bring a situation about.
@@ -237,4 +264,17 @@ pub(crate) fn new_session(client: &mut Client, params: &Value) -> Judged<String>
 /// Whether a folder holds no entry.
 pub(crate) fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_start_gives_more_time_to_everything() {
+        let facts = Facts { startup: Duration::from_secs(10), ..Facts::default() };
+        let subject = Subject { facts, ..Subject::default() };
+        let case = Case::new(&subject).expect("the temporary folder takes folders");
+        assert_eq!(case.within(Duration::from_secs(5)), Duration::from_secs(35));
+    }
 }

@@ -59,6 +59,9 @@ struct Fault {
 /// Looks at the agent once, as any client would; what fails here leaves its fact empty.
 pub(crate) fn probe(subject: &mut Subject) {
     subject.facts = Facts::default();
+    let patience = subject.patience;
+    // Nothing is known yet of how fast the agent is.
+    subject.patience *= 3;
     let facts = {
         let Ok(mut case) = Case::new(subject) else { return };
         let mut facts = Facts::default();
@@ -66,12 +69,15 @@ pub(crate) fn probe(subject: &mut Subject) {
         let _ = look(&mut case, &mut facts);
         facts
     };
+    subject.patience = patience.max(facts.startup * 10);
     subject.facts = facts;
 }
 
 fn look(case: &mut Case<'_>, facts: &mut Facts) -> Judged {
+    let began = Instant::now();
     let mut client = case.start()?;
     facts.hello = client.call("initialize", &hello(&json!({})))?;
+    facts.startup = began.elapsed();
     if let Some(method) = &case.subject.auth {
         client.call("authenticate", &json!({"methodId": method}))?;
     }

@@ -89,6 +89,8 @@ struct Witness {
     /// `params` of initialize, then its result.
     offered: Option<Value>,
     answered: Option<Value>,
+    /// The agent chose another version than 1, whose messages have other forms.
+    foreign: bool,
     sessions: Sessions,
     terminals: BTreeMap<String, Terminal>,
     compactions: BTreeMap<String, Compaction>,
@@ -214,8 +216,13 @@ impl Witness {
         }
         let Some(request) = asked else { return };
         if let Ok(result) = outcome {
+            let introduction = request.method == "initialize" && direction == Direction::ToClient;
+            if introduction && result["protocolVersion"].as_u64().is_some_and(|version| version != 1) {
+                self.foreign = true;
+                self.answered = Some(Value::Null);
+            }
             self.result_fits(direction, &request.method, result);
-            if request.method == "initialize" && direction == Direction::ToClient {
+            if introduction && !self.foreign {
                 self.answered = Some(result.clone());
                 self.introduced(result);
             }
@@ -264,6 +271,9 @@ impl Witness {
     }
 
     fn fits(&mut self, direction: Direction, definition: &str, value: &Value) {
+        if self.foreign {
+            return;
+        }
         // Absent params are an empty object where nothing is required.
         let empty = Value::Object(serde_json::Map::default());
         let value = if value.is_null() { &empty } else { value };

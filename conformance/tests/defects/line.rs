@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -330,6 +330,13 @@ impl Line<'_> {
             let path = path.rsplit_once("//").map_or(path.clone(), |(_, path)| format!("/{path}"));
             fs::write(path, "spoiled").expect("the check made the folder");
         }
+    }
+
+    /// Removes a file that the agent has written in the noted directory.
+    pub(crate) fn remove_file(&self, name: &str) {
+        let cwd = self.memory.notes.get("cwd").and_then(Value::as_str).unwrap_or_default();
+        // Other turns wrote none.
+        let _ = fs::remove_file(Path::new(cwd).join(name));
     }
 }
 

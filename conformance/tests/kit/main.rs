@@ -1,5 +1,6 @@
 //! The kit judged by itself: one binary, a module a subject.
 
+mod alarms;
 mod captures;
 mod field_cases;
 mod fixtures;

@@ -33,8 +33,8 @@ pub(super) const CHECKS: &[Check] = &[
 fn slow(case: &Case<'_>, client: &mut Client, session: &str) -> Judged<Sent> {
     let sent = client.send("session/prompt", &prompt(session, case.words("slow")?));
     let from = client.heard.len();
-    client
-        .listen_until(Duration::from_secs(2), |client| client.heard.len() > from || client.has_answer(&sent));
+    let limit = case.within(Duration::from_secs(2));
+    client.listen_until(limit, |client| client.heard.len() > from || client.has_answer(&sent));
     if client.has_answer(&sent) {
         return inconclusive("the slow turn ended before it could be cancelled");
     }
@@ -84,7 +84,10 @@ fn soon(case: &mut Case<'_>) -> Judged {
     let began = Instant::now();
     cancel(&mut client, &session);
     expect_cancelled(client.answer(&turn)?)?;
-    ensure(began.elapsed() < Duration::from_secs(3), || format!("cancelling took {:?}", began.elapsed()))
+    let took = began.elapsed();
+    ensure(took < case.within(Duration::from_secs(3)), || {
+        format!("cancelling took {:.1} s", took.as_secs_f64())
+    })
 }
 
 fn in_a_tool(case: &mut Case<'_>) -> Judged {
@@ -177,7 +180,8 @@ fn reads_while_it_waits(case: &mut Case<'_>) -> Judged {
     for (id, _, _) in std::mem::take(&mut client.desk.held) {
         client.say(&json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}}));
     }
-    expect_cancelled(client.answer(&turn)?)
+    // How the turn ends is for others to say; here the cancel and the answer have to be read.
+    client.answer(&turn).map(drop)
 }
 
 fn next_prompt(case: &mut Case<'_>) -> Judged {

@@ -18,12 +18,14 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// How long an agent may take to go; generous, so that only one that stays is caught.
-const PROMPTLY: Duration = Duration::from_secs(5);
+fn promptly(case: &Case<'_>) -> Duration {
+    case.within(Duration::from_secs(5))
+}
 
 fn idle_end(case: &mut Case<'_>) -> Judged {
     let (mut client, session) = case.with_session()?;
     client.call("session/prompt", &prompt(&session, &case.plain()))?;
-    client.finish(PROMPTLY)
+    client.finish(promptly(case))
 }
 
 fn stderr_is_free(case: &mut Case<'_>) -> Judged {
@@ -40,7 +42,7 @@ fn in_every_state(case: &mut Case<'_>) -> Judged {
         let (mut busy, session) = case.with_session()?;
         let from = busy.heard.len();
         busy.send("session/prompt", &prompt(&session, words));
-        busy.listen_until(Duration::from_secs(2), |client| client.heard.len() > from);
+        busy.listen_until(case.within(Duration::from_secs(2)), |client| client.heard.len() > from);
         gone(case, &mut busy, "in a turn")?;
     }
     if let Ok(words) = case.words("tool") {
@@ -57,8 +59,9 @@ fn in_every_state(case: &mut Case<'_>) -> Judged {
 /// stdin is closed: the process ends with status 0, and so does everything it started.
 fn gone(case: &Case<'_>, client: &mut Client, state: &str) -> Judged {
     client.process.close_stdin();
-    let Some(status) = client.process.wait(PROMPTLY) else {
-        return fail(format!("{state}: still running {} s after its stdin was closed", PROMPTLY.as_secs()));
+    let limit = promptly(case);
+    let Some(status) = client.process.wait(limit) else {
+        return fail(format!("{state}: still running {} s after its stdin was closed", limit.as_secs()));
     };
     ensure(status.success(), || format!("{state}: {status} after its stdin was closed"))?;
     nothing_left(case, state)
@@ -83,9 +86,10 @@ fn terminated(case: &mut Case<'_>) -> Judged {
     let (mut client, session) = case.with_session()?;
     let from = client.heard.len();
     client.send("session/prompt", &prompt(&session, words));
-    client.listen_until(Duration::from_secs(2), |client| client.heard.len() > from);
+    client.listen_until(case.within(Duration::from_secs(2)), |client| client.heard.len() > from);
     client.process.signal(Signal::TERM);
-    let ended = client.process.wait(PROMPTLY).is_some();
-    ensure(ended, || format!("still running {} s after SIGTERM in a turn", PROMPTLY.as_secs()))?;
+    let limit = promptly(case);
+    let ended = client.process.wait(limit).is_some();
+    ensure(ended, || format!("still running {} s after SIGTERM in a turn", limit.as_secs()))?;
     nothing_left(case, "after SIGTERM")
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{Check, check};
 use crate::wire::case::{Case, prompt};
 use crate::wire::checks::Gate;
+use crate::wire::client::told;
 use crate::wire::verdict::{Judged, ensure, fail};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -39,7 +40,7 @@ fn notifications_unanswered(case: &mut Case<'_>) -> Judged {
 fn unknown_extension(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let answer = client.ask("_accord/unknown", &json!({}))?;
-    ensure(answer.code() == Some(-32601), || format!("the answer is {:?}", answer.outcome))
+    ensure(answer.code() == Some(-32601), || format!("the answer is {}", answer.told()))
 }
 
 fn extension_answered(case: &mut Case<'_>) -> Judged {
@@ -66,11 +67,15 @@ fn meta_on_prompt(case: &mut Case<'_>) -> Judged {
 fn invalid_params(case: &mut Case<'_>) -> Judged {
     let mut client = case.start()?;
     let code = client.ask("initialize", &json!({}))?.code();
-    ensure(code == Some(-32602), || format!("initialize without protocolVersion: {code:?}"))?;
+    ensure(code == Some(-32602), || {
+        format!("initialize without protocolVersion gives {}, not -32602", told(code))
+    })?;
     let mut client = case.ready()?;
     for params in [json!({"cwd": 5, "mcpServers": []}), json!(5), json!("text"), json!([1])] {
         let code = client.ask("session/new", &params)?.code();
-        ensure(code == Some(-32602), || format!("session/new with params {params}: {code:?}, not -32602"))?;
+        ensure(code == Some(-32602), || {
+            format!("session/new with params {params} gives {}, not -32602", told(code))
+        })?;
     }
     Ok(())
 }
@@ -78,7 +83,7 @@ fn invalid_params(case: &mut Case<'_>) -> Judged {
 fn unknown_method(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let answer = client.ask("session/does_not_exist", &json!({}))?;
-    ensure(answer.code() == Some(-32601), || format!("the answer is {:?}", answer.outcome))
+    ensure(answer.code() == Some(-32601), || format!("the answer is {}", answer.told()))
 }
 
 fn unknown_notifications(case: &mut Case<'_>) -> Judged {
@@ -94,11 +99,11 @@ fn codes_mean_what_they_say(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let code = client.ask("session/does_not_exist", &json!({}))?.code();
     ensure(code.is_none_or(|code| !reserved.contains(&code)), || {
-        format!("a method that does not exist is answered with {code:?}, which means something else")
+        format!("a method that does not exist is answered with {}, which means something else", told(code))
     })?;
     let code = client.ask("session/new", &json!({"cwd": 5, "mcpServers": []}))?.code();
     ensure(code.is_none_or(|code| ![-32700, -32601, -32800, -32002].contains(&code)), || {
-        format!("a cwd that is a number is answered with {code:?}, which means something else")
+        format!("a cwd that is a number is answered with {}, which means something else", told(code))
     })
 }
 

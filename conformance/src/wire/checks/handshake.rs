@@ -309,5 +309,5 @@ fn locked_after_logout(case: &mut Case<'_>) -> Judged {
         return inconclusive("whether sessions need a login is not known: give --auth METHOD");
     }
     let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
-    ensure(answer.code() == Some(-32000), || format!("session/new after logout: {:?}", answer.outcome))
+    ensure(answer.code() == Some(-32000), || format!("session/new after logout gives {}", answer.told()))
 }

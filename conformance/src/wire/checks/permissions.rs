@@ -119,7 +119,10 @@ fn only_yes_counts(case: &mut Case<'_>) -> Judged {
         }
         drop(answer);
         ensure(!case.cwd().join("never.txt").exists(), || format!("the tool runs after the answer {what}"))?;
-        let completed = client.heard.iter().any(|heard| heard.params["update"]["status"] == "completed");
+        let calls: Vec<&Value> = requests(&client).map(|params| &params["toolCall"]["toolCallId"]).collect();
+        let completed = calls
+            .into_iter()
+            .any(|call| updates(&client, call).any(|update| update["status"] == "completed"));
         ensure(!completed, || format!("the tool completes after the answer {what}"))?;
     }
     Ok(())
@@ -185,7 +188,7 @@ fn ends(case: &mut Case<'_>) -> Judged {
             .unwrap_or_default();
         let last = updates(&client, &call).filter_map(|update| update["status"].as_str()).last();
         ensure(matches!(last, Some("completed" | "failed")), || {
-            format!("the tool's last status is {last:?}")
+            format!("the tool's last status is {}", last.unwrap_or("none"))
         })?;
     }
     Ok(())

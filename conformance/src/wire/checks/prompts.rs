@@ -167,15 +167,20 @@ fn message_ids(case: &mut Case<'_>) -> Judged {
     let chunks = client.heard.iter().filter(|heard| heard.kind().ends_with("_chunk"));
     for chunk in chunks {
         let Some(id) = chunk.params["update"]["messageId"].as_str() else { continue };
-        let key = (id, chunk.kind());
-        // A message is one run of chunks: an id that comes back later, or changes its kind, is used for two.
-        let reused = seen.iter().any(|(other, kind)| *other == id && *kind != chunk.kind());
-        ensure(!reused, || format!("message id {id} stands for messages of different kinds"))?;
+        let key = (id, author(chunk.kind()));
+        // A message is one run of chunks: an id that comes back later, or changes its author, is used for two.
+        let reused = seen.iter().any(|(other, author)| *other == id && *author != key.1);
+        ensure(!reused, || format!("message id {id} stands for messages of user and agent"))?;
         let returns = seen.last() != Some(&key) && seen.contains(&key);
         ensure(!returns, || format!("message id {id} comes back after another message"))?;
         seen.push(key);
     }
     if seen.is_empty() { skip("the agent gives no message ids") } else { Ok(()) }
+}
+
+/// Whose message a chunk belongs to; a model's message may begin with its thoughts.
+pub(super) fn author(kind: &str) -> &'static str {
+    if kind.starts_with("user") { "user" } else { "agent" }
 }
 
 fn usage(case: &mut Case<'_>) -> Judged {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::prompts::turn;
+use super::prompts::{author, turn};
 use super::{Check, Gate, gated};
 use crate::wire::case::{Case, prompt};
 use crate::wire::client::{Answer, Client};
@@ -139,11 +139,12 @@ fn message_ids(case: &mut Case<'_>) -> Judged {
     let mut runs: Vec<(&str, &str)> = Vec::new();
     for heard in client.heard.iter().filter(|heard| heard.kind().ends_with("_chunk")) {
         let Some(id) = heard.params["update"]["messageId"].as_str() else { continue };
-        if runs.last() != Some(&(id, heard.kind())) {
+        let author = author(heard.kind());
+        if runs.last() != Some(&(id, author)) {
             ensure(!runs.iter().any(|(other, _)| *other == id), || {
                 format!("message id {id} stands for two messages")
             })?;
-            runs.push((id, heard.kind()));
+            runs.push((id, author));
         }
     }
     if runs.is_empty() { skip("the replay has no message ids") } else { Ok(()) }
@@ -174,14 +175,22 @@ fn other_cwd(case: &mut Case<'_>) -> Judged {
     client.alive()
 }
 
+/// A notice amid the replayed history is replayed itself; one before or behind it may be about the loading.
 fn no_notices(case: &mut Case<'_>) -> Judged {
-    let session = past_session(case, 1)?;
+    let session = past_session(case, 2)?;
     let mut client = case.ready_with(&json!({"session": {"notices": {}}}))?;
     let answer = client.ask("session/load", &params(case, &session))?;
     let place = answer.place;
     answer.result()?;
-    let replayed = client.heard.iter().any(|heard| heard.kind() == "notice" && heard.place < place);
-    ensure(!replayed, || "a notice is replayed".into())
+    let replay: Vec<_> =
+        client.heard.iter().filter(|heard| heard.updates(&session) && heard.place < place).collect();
+    let first = replay.iter().position(|heard| is_history(heard.kind()));
+    let last = replay.iter().rposition(|heard| is_history(heard.kind()));
+    let (Some(first), Some(last)) = (first, last) else {
+        return inconclusive("the load replays nothing");
+    };
+    let replayed = replay[first..last].iter().any(|heard| heard.kind() == "notice");
+    ensure(!replayed, || "a notice stands amid the replayed history".into())
 }
 
 fn roots_are_not_restored(case: &mut Case<'_>) -> Judged {
@@ -199,8 +208,10 @@ fn roots_are_not_restored(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     client.desk.permission = crate::wire::desk::Permission::Reject;
     restore(case, &mut client, &session)?.result()?;
+    let from = client.heard.len();
     client.ask("session/prompt", &prompt(&session, &words))?;
-    ensure(!outside.exists(), || "a root of an earlier connection is still open".into())
+    ensure(!outside.exists(), || "a root of an earlier connection is still open".into())?;
+    super::sessions::tool_used(&client.heard[from..])
 }
 
 fn resumed(case: &mut Case<'_>, turns: usize) -> Judged<(Client, String, Answer)> {

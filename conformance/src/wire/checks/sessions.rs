@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Check, Gate, check, gated};
 use crate::wire::case::{Case, is_empty, new_session, prompt};
-use crate::wire::client::Client;
+use crate::wire::client::{Client, Heard, told};
 use crate::wire::schema;
 use crate::wire::verdict::{Judged, ensure, fail, inconclusive};
 
@@ -62,7 +62,7 @@ fn bad_directories(case: &mut Case<'_>) -> Judged {
     for entry in [json!("relative/dir"), json!(""), json!(5)] {
         let params = json!({"cwd": case.cwd(), "mcpServers": [], "additionalDirectories": [entry]});
         let code = client.ask("session/new", &params)?.code();
-        ensure(code == Some(-32602), || format!("the entry {entry} gives {code:?}, not -32602"))?;
+        ensure(code == Some(-32602), || format!("the entry {entry} gives {}, not -32602", told(code)))?;
     }
     Ok(())
 }
@@ -79,16 +79,16 @@ fn cwd_stays_first(case: &mut Case<'_>) -> Judged {
 fn relative_cwd(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let code = client.ask("session/new", &json!({"cwd": "relative/dir", "mcpServers": []}))?.code();
-    ensure(code == Some(-32602), || format!("a relative cwd gives {code:?}, not -32602"))
+    ensure(code == Some(-32602), || format!("a relative cwd gives {}, not -32602", told(code)))
 }
 
 fn missing_members(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let code = client.ask("session/new", &json!({"mcpServers": []}))?.code();
-    ensure(code == Some(-32602), || format!("a missing cwd gives {code:?}, not -32602"))?;
+    ensure(code == Some(-32602), || format!("a missing cwd gives {}, not -32602", told(code)))?;
     let answer = client.ask("session/new", &json!({"cwd": case.cwd()}))?;
     ensure(answer.outcome.is_ok() || answer.code() == Some(-32602), || {
-        format!("missing mcpServers give {:?}", answer.outcome)
+        format!("missing mcpServers give {}", answer.told())
     })?;
     new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": null})).map(drop)
 }
@@ -107,7 +107,18 @@ fn write_here(case: &Case<'_>, client: &mut Client, session: &str, name: &str) -
         return inconclusive("--prompt-tool names no {PATH}");
     }
     let words = words.replace("{PATH}", name).replace("{TEXT}", "written");
-    client.call("session/prompt", &prompt(session, &words)).map(drop)
+    let from = client.heard.len();
+    client.call("session/prompt", &prompt(session, &words))?;
+    tool_used(&client.heard[from..])?;
+    let failed = client.heard[from..].iter().any(|heard| heard.params["update"]["status"] == "failed");
+    if failed { inconclusive("the tool failed, so nothing can be said of where it writes") } else { Ok(()) }
+}
+
+/// A model may do without the tool that it was asked to use; then nothing was seen of the tool.
+pub(super) fn tool_used(heard: &[Heard]) -> Judged {
+    let asks = |heard: &Heard| heard.id.is_some();
+    let used = heard.iter().any(|heard| asks(heard) || heard.kind().starts_with("tool_call"));
+    if used { Ok(()) } else { inconclusive("the turn used no tool") }
 }
 
 fn cwd_is_used(case: &mut Case<'_>) -> Judged {
@@ -144,8 +155,10 @@ fn outside_cwd(case: &mut Case<'_>) -> Judged {
         return inconclusive("--prompt-tool names no {PATH}");
     }
     let words = words.replace("{PATH}", &outside.to_string_lossy()).replace("{TEXT}", "written");
+    let from = client.heard.len();
     client.ask("session/prompt", &prompt(&session, &words))?;
-    ensure(!outside.exists(), || "the tool wrote outside the session's directories".into())
+    ensure(!outside.exists(), || "the tool wrote outside the session's directories".into())?;
+    tool_used(&client.heard[from..])
 }
 
 fn ids_over_processes(case: &mut Case<'_>) -> Judged {
@@ -201,7 +214,7 @@ fn unknown_ids(case: &mut Case<'_>) -> Judged {
         let answer = client.ask(method, &params)?;
         let code = answer.code();
         ensure(matches!(code, Some(-32002 | -32602)), || {
-            format!("{method} for an unknown session gives {code:?}, neither -32002 nor -32602")
+            format!("{method} for an unknown session gives {}, neither -32002 nor -32602", told(code))
         })?;
     }
     Ok(())

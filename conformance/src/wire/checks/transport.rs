@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::prompts::turn;
 use super::{Check, check};
 use crate::wire::case::{Case, hello, prompt};
 use crate::wire::client::Sent;
@@ -74,29 +75,49 @@ fn many_in_one_write(case: &mut Case<'_>) -> Judged {
 
 fn large_messages(case: &mut Case<'_>) -> Judged {
     let (mut client, session) = case.with_session()?;
-    let padding = |size: usize| format!("{} {}", case.plain(), "x".repeat(size));
-    client.call("session/prompt", &prompt(&session, &padding(1 << 20)))?;
-    client.ask("session/prompt", &prompt(&session, &padding(20 << 20)))?;
+    let plain = format!("{} ", case.plain());
+    let padded = |size: usize| plain.clone() + &"x".repeat(size.saturating_sub(plain.len()));
+    client.call("session/prompt", &prompt(&session, &padded(1_000_000)))?;
+    client.ask("session/prompt", &prompt(&session, &padded(20_000_000)))?;
     client.alive()
 }
+
+/// More than a pipe holds, so that a writer has to wait for its reader.
+const PIPE: usize = 128 * 1024;
 
 fn pausing_reader(case: &mut Case<'_>) -> Judged {
     let words = case.words("stream")?;
     let mut client = case.ready()?;
-    let first = case.session(&mut client)?;
-    let second = case.session(&mut client)?;
+    let mut sessions = Vec::new();
+    for _ in 0..4 {
+        sessions.push(case.session(&mut client)?);
+    }
+    // Whether equal turns say the same at all is seen without a pause first.
+    for session in &sessions[2..] {
+        turn(&mut client, &prompt(session, words))?;
+    }
     client.process.pause_reading();
-    let turns = [&first, &second].map(|session| client.send("session/prompt", &prompt(session, words)));
+    let turns = [0, 1].map(|place| client.send("session/prompt", &prompt(&sessions[place], words)));
     std::thread::sleep(case.subject.quiet * 2);
     client.process.resume_reading();
     for turn in &turns {
         client.answer(turn)?.result()?;
     }
-    let torn = client.process.evidence().frames().iter().any(|frame| frame.json().is_err());
-    ensure(!torn, || "a line does not parse".into())?;
-    let of = |session: &str| client.heard.iter().filter(|heard| heard.updates(session)).count();
-    ensure(of(&first) == of(&second), || {
-        format!("two equal turns gave {} and {} updates", of(&first), of(&second))
-    })?;
-    if of(&first) < 100 { inconclusive("the turn streams too little to fill a pipe") } else { Ok(()) }
+    let frames = client.process.evidence().frames();
+    ensure(frames.iter().all(|frame| frame.json().is_ok()), || "a line does not parse".into())?;
+    let said = |session: &String| -> String {
+        let chunks = client.heard.iter().filter(|heard| heard.updates(session));
+        let chunks = chunks.filter(|heard| heard.kind() == "agent_message_chunk");
+        chunks.filter_map(|heard| heard.params["update"]["content"]["text"].as_str()).collect()
+    };
+    let said: Vec<String> = sessions.iter().map(said).collect();
+    if said[2] == said[3] {
+        let lost = said[..2].iter().find(|text| **text != said[2]);
+        ensure(lost.is_none(), || {
+            let lengths = [lost.map_or(0, String::len), said[2].len()];
+            format!("a turn says {} bytes while nobody reads, and {} otherwise", lengths[0], lengths[1])
+        })?;
+    }
+    let size: usize = said[..2].iter().map(String::len).sum();
+    if size < PIPE { inconclusive("the turn streams too little to fill a pipe") } else { Ok(()) }
 }

@@ -19,7 +19,8 @@ pub(super) const SCRIPTS: &[Script] = &[
     part("ACPX-TR-017", "/exits-in-a-turn", exits_in_the_turn, fails),
 ];
 
-/// Ignores the end of its input, and SIGTERM too: a shell in its place does, for as long as it may.
+/// Ignores the end of its input, and SIGTERM too: a program in its place does, for as long as it may. It has no children, for which the
+/// client would not be to blame.
 fn stubborn(player: &mut Player) {
     in_turn(player, |_| {});
     player.note("done");
@@ -28,7 +29,7 @@ fn stubborn(player: &mut Player) {
             player.serve(&request);
         }
     }
-    let staying = "trap '' TERM HUP INT; exec 0<&- 1>&-; sleep 60 & wait; sleep 60";
+    let staying = "trap '' TERM HUP INT; exec 0<&- 1>&-; exec sleep 60";
     let error = std::os::unix::process::CommandExt::exec(process::Command::new("sh").args(["-c", staying]));
     player.note(&format!("no shell: {error}"));
 }

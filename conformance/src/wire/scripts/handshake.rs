@@ -51,7 +51,9 @@ fn asks_for_version_one(seen: &Seen<'_>) -> Judged {
 
 fn states_capabilities(seen: &Seen<'_>) -> Judged {
     let capabilities = &seen.plain.hello["clientCapabilities"];
-    ensure(capabilities.is_object(), || format!("clientCapabilities is {capabilities}"))
+    // Who offers nothing may leave them out.
+    let stated = capabilities.is_object() || capabilities.is_null();
+    ensure(stated, || format!("clientCapabilities is {capabilities}"))
 }
 
 fn names_itself(seen: &Seen<'_>) -> Judged {
@@ -105,7 +107,10 @@ fn refuses_what_it_did_not_offer(seen: &Seen<'_>) -> Judged {
         for id in seen.asked(method) {
             tried += 1;
             let answer = seen.answer(&id)?;
-            ensure(answer.get("error").is_some(), || format!("{method} is served, and was not offered"))?;
+            // A form may be refused in its own way, too.
+            let refused = answer.get("error").is_some()
+                || matches!(answer["result"]["action"].as_str(), Some("cancel" | "decline"));
+            ensure(refused, || format!("{method} is served, and was not offered"))?;
         }
     }
     if tried == 0 { skip("the client offers everything") } else { Ok(()) }
@@ -154,4 +159,35 @@ fn implementation_fits(seen: &Seen<'_>) -> Judged {
     }
     let faults = schema::stable().faults("Implementation", info);
     ensure(faults.is_empty(), || faults.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::wire::frame::{Direction, Frame};
+    use crate::wire::seen::Plain;
+
+    fn judged(answer: &Value) -> Judged {
+        let plain = Plain::default();
+        let mut seen = Seen::nothing(&plain);
+        let line =
+            |direction, line: &Value| Frame::new(Duration::ZERO, direction, line.to_string().into_bytes());
+        seen.recording.frames = vec![
+            line(Direction::ToAgent, &json!({"jsonrpc": "2.0", "id": 0, "method": "session/prompt"})),
+            line(Direction::ToClient, &json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create"})),
+            line(Direction::ToAgent, answer),
+        ];
+        refuses_what_it_did_not_offer(&seen)
+    }
+
+    #[test]
+    fn a_form_refused_by_its_own_means_is_not_served() {
+        let answer = |action: &str| json!({"jsonrpc": "2.0", "id": 7, "result": {"action": action}});
+        assert_eq!(judged(&answer("cancel")), Ok(()));
+        assert!(judged(&answer("accept")).is_err());
+    }
 }

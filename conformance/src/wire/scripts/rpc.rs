@@ -265,6 +265,9 @@ fn result_or_cancelled(seen: &Seen<'_>) -> Judged {
     };
     let answer = seen.answer(&id)?;
     let code = &answer["error"]["code"];
+    if *code == -32601 {
+        return inconclusive("the client never takes permission requests, cancelled or not");
+    }
     ensure(code.is_null() || *code == -32800, || format!("a cancelled request is answered with {code}"))
 }
 

@@ -39,8 +39,10 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.exit();
         }
     }),
-    wire("ACPX-LOAD-009", Answer("session/load"), |l| {
-        l.update_first(&json!({"sessionUpdate": "notice", "severity": "info", "title": "Old news"}));
+    wire("ACPX-LOAD-009", Update("agent_message_chunk"), |l| {
+        if l.waits("session/load") {
+            l.update_first(&json!({"sessionUpdate": "notice", "severity": "info", "title": "Old news"}));
+        }
     }),
     wire("ACPX-ADDDIRS-003", Request("session/prompt"), |l| {
         if l.says("old-root.txt") && l.is_later() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::table::When::{Answer, FromClient, Request, Update};
+use crate::table::When::{Answer, FromAgent, FromClient, Request, Update};
 use crate::table::{Defect, FORM, wire};
 
 pub(super) const DEFECTS: &[Defect] = &[
@@ -53,7 +53,14 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     wire("ACPX-SESS-006", Request("session/prompt"), |l| l.replace(" here.txt", " below/here.txt")),
     wire("ACPX-SESS-007", Request("session/prompt"), |l| l.replace(" three.txt", " below/three.txt")),
-    wire("ACPX-SESS-008", Request("session/prompt"), |l| l.replace("write mine.txt", "echo mine.txt")),
+    wire("ACPX-SESS-008", FromAgent, |l| {
+        if l.asked["cwd"].is_string() {
+            let cwd = l.asked["cwd"].clone();
+            l.note("cwd", cwd);
+        } else if l.asked["prompt"].is_array() {
+            l.remove_file("mine.txt");
+        }
+    }),
     wire("ACPX-SESS-009", Request("session/prompt"), |l| {
         if l.says("outside.txt") {
             l.write_file();

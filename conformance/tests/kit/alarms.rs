@@ -1,0 +1,170 @@
+//! False alarms that other people's programs have set off: agents that do as they may, and must not be blamed for it.
+
+use std::path::Path;
+use std::process::Command;
+
+use accord_conformance::wire::frame::{Direction, Frame};
+use accord_conformance::wire::witness::judge;
+use serde_json::{Value, json};
+
+const SESSION: &str = r#"{"sessionId":"s"}"#;
+const HELLO: &str = r#"{"protocolVersion":1,"agentCapabilities":{}}"#;
+const TURN: &str = r#"{"stopReason":"end_turn"}"#;
+
+/// An agent that gives each request the lines that stand behind its method, and refuses the others.
+fn stub(answers: &[(&str, String)]) -> Vec<String> {
+    let mut script = String::new();
+    for (method, lines) in answers {
+        script.push_str(&format!(r#"s|^.*"id":([^,]*),.*"method":"{method}".*$|{lines}|;t;"#));
+    }
+    script.push_str(r#"s|^.*"id":([^,]*),.*"method".*$|{"jsonrpc":"2.0","id":\1,"error":{"code":-32601,"message":"no"}}|;t;d"#);
+    ["sed", "-u", "-E", &script].map(str::to_owned).into()
+}
+
+/// The line that answers a request.
+fn result(text: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":\1,"result":{text}}}"#)
+}
+
+/// Updates of the session.
+fn updates(updates: &[Value]) -> String {
+    let line = |update: &Value| json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}});
+    let lines = updates.iter().map(|update| line(update).to_string());
+    lines.collect::<Vec<_>>().join("\\n")
+}
+
+fn chunk(kind: &str, id: &str) -> Value {
+    json!({"sessionUpdate": kind, "messageId": id, "content": {"type": "text", "text": "x"}})
+}
+
+/// An agent with sessions, whose load replays these updates.
+fn loading(updates: &[Value]) -> Vec<String> {
+    let hello = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}"#;
+    stub(&[
+        ("initialize", result(hello)),
+        ("session/new", result(SESSION)),
+        ("session/prompt", result(TURN)),
+        ("session/load", [self::updates(updates), result("{}")].join("\\n")),
+    ])
+}
+
+/// The verdict and the reason for each of `ids`.
+fn verdicts(ids: &str, flags: &[&str], agent: &[String]) -> Vec<(String, String)> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let report = folder.path().join("report.json");
+    let ran = Command::new(env!("CARGO_BIN_EXE_accord-conformance"))
+        .args(["agent", "--only", ids, "--json"])
+        .arg(&report)
+        .args(flags)
+        .arg("--")
+        .args(agent)
+        .output()
+        .expect("the kit is built");
+    read(&report, ids).unwrap_or_else(|| panic!("no report: {}", String::from_utf8_lossy(&ran.stderr)))
+}
+
+fn read(report: &Path, ids: &str) -> Option<Vec<(String, String)>> {
+    let report: Value = serde_json::from_slice(&std::fs::read(report).ok()?).ok()?;
+    let of = |id: &str| {
+        let outcome = report["results"].as_array()?.iter().find(|outcome| outcome["id"] == id)?.clone();
+        Some((outcome["verdict"].as_str()?.to_owned(), outcome["why"].as_str()?.to_owned()))
+    };
+    ids.split(',').map(of).collect()
+}
+
+// The SDK's smallest example knows initialize alone: one requirement is broken, and not all that need a session.
+#[test]
+fn without_any_session_only_the_requirement_of_sessions_fails() {
+    let agent = stub(&[("initialize", result(HELLO))]);
+    let found = verdicts(
+        "ACP-SESSION-001,ACP-PROMPT-001,ACPX-SESS-011,ACPX-CANCEL-003",
+        &["--prompt-history=x"],
+        &agent,
+    );
+    let names: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(names, ["failed", "inconclusive", "inconclusive", "inconclusive"], "{found:?}");
+}
+
+// A scripted model that is offered no such tool says so, and the file is nowhere.
+#[test]
+fn a_turn_without_a_tool_says_nothing_of_where_tools_write() {
+    let agent = stub(&[
+        ("initialize", result(HELLO)),
+        ("session/new", result(SESSION)),
+        ("session/prompt", result(TURN)),
+    ]);
+    let ids = "ACPX-SESS-006,ACPX-SESS-007,ACPX-SESS-008,ACPX-SESS-009";
+    let found = verdicts(ids, &["--prompt-tool=write {PATH}"], &agent);
+    assert!(found.iter().all(|(_, why)| why == "the turn used no tool"), "{found:?}");
+}
+
+// A model's message begins with its thoughts, and both are chunks of one message.
+#[test]
+fn thoughts_and_text_of_one_message_share_its_id() {
+    let kinds = ["agent_thought_chunk", "agent_message_chunk"].map(|kind| chunk(kind, "m"));
+    let found = verdicts("ACPX-LOAD-004", &[], &loading(&kinds));
+    assert_eq!(found[0].0, "passed", "{found:?}");
+    let mixed = ["user_message_chunk", "agent_message_chunk"].map(|kind| chunk(kind, "m"));
+    let found = verdicts("ACPX-LOAD-004", &[], &loading(&mixed));
+    assert_eq!(found[0].0, "failed", "{found:?}");
+}
+
+// The tool that was asked about is not the only one of its turn.
+#[test]
+fn what_needs_no_permission_may_complete_before_one_is_refused() {
+    let read = |status: &str| json!({"sessionUpdate": "tool_call", "toolCallId": "read", "title": "Read", "status": status});
+    let write =
+        json!({"sessionUpdate": "tool_call", "toolCallId": "write", "title": "Write", "status": "pending"});
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let params = json!({"sessionId": "s", "toolCall": {"toolCallId": "write"}, "options": options});
+    let ask = json!({"jsonrpc": "2.0", "id": 100, "method": "session/request_permission", "params": params});
+    for (status, verdict) in [("pending", "passed"), ("completed", "failed")] {
+        let end = json!({"sessionUpdate": "tool_call_update", "toolCallId": "write", "status": status});
+        let mut agent = stub(&[
+            ("initialize", result(HELLO)),
+            ("session/new", result(SESSION)),
+            ("session/prompt", [updates(&[read("completed"), write.clone()]), ask.to_string()].join("\\n")),
+        ]);
+        // The third request is the prompt; its turn ends when the question is answered.
+        let turn = format!(r#"{}\n{{"jsonrpc":"2.0","id":2,"result":{TURN}}}"#, updates(&[end]));
+        agent[3] = format!(r#"s|^.*"id":100,.*$|{turn}|;t;{}"#, agent[3]);
+        let found = verdicts("ACPX-PERM-006", &["--prompt-tool=write"], &agent);
+        assert_eq!(found[0].0, verdict, "{found:?}");
+    }
+}
+
+// What is said of the loading itself comes before or behind the history.
+#[test]
+fn a_notice_about_the_loading_is_not_replayed() {
+    let notice = json!({"sessionUpdate": "notice", "severity": "warning", "title": "No sandbox"});
+    let (asked, told) = (chunk("user_message_chunk", "1"), chunk("agent_message_chunk", "2"));
+    let found = verdicts("ACPX-LOAD-009", &[], &loading(&[asked.clone(), told.clone(), notice.clone()]));
+    assert_eq!(found[0].0, "passed", "{found:?}");
+    let found = verdicts("ACPX-LOAD-009", &[], &loading(&[asked, notice, told]));
+    assert_eq!(found[0].0, "failed", "{found:?}");
+}
+
+fn told(lines: &[(Direction, Value)]) -> Vec<&'static str> {
+    let frames: Vec<Frame> = lines
+        .iter()
+        .map(|(direction, line)| {
+            Frame::new(std::time::Duration::ZERO, *direction, line.to_string().into_bytes())
+        })
+        .collect();
+    judge(&frames).findings.iter().map(|finding| finding.id).collect()
+}
+
+// An agent that speaks a later version answers in that version's form.
+#[test]
+fn the_schema_of_version_1_does_not_judge_another_version() {
+    let hello = |version: u16| json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}});
+    let answer = |version: u16| {
+        let result =
+            json!({"protocolVersion": version, "info": {"name": "a"}, "authMethods": [{"methodId": "m"}]});
+        json!({"jsonrpc": "2.0", "id": 0, "result": result})
+    };
+    let later = [(Direction::ToAgent, hello(9)), (Direction::ToClient, answer(2))];
+    assert_eq!(told(&later), Vec::<&str>::new());
+    let first = [(Direction::ToAgent, hello(1)), (Direction::ToClient, answer(1))];
+    assert!(told(&first).contains(&"ACP-SCHEMA-001"));
+}
