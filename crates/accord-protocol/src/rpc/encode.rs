@@ -1,10 +1,14 @@
 //! Writing one message as one line, straight into a buffer.
 
+mod line;
+mod text;
+
 use std::io;
 
 use serde::Serialize;
 
 use crate::rpc::{Error, Id};
+use line::Line;
 
 /// Writes a request and its line end.
 ///
@@ -14,7 +18,7 @@ pub fn write_request(out: &mut Vec<u8>, id: &Id, method: &str, params: &impl Ser
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_id(out, id)?;
     out.extend_from_slice(br#","method":"#);
-    serde_json::to_writer(&mut *out, method)?;
+    text::write(out, method);
     out.extend_from_slice(br#","params":"#);
     write_body(out, params)
 }
@@ -25,7 +29,7 @@ pub fn write_request(out: &mut Vec<u8>, id: &Id, method: &str, params: &impl Ser
 /// As [`write_request`].
 pub fn write_notification(out: &mut Vec<u8>, method: &str, params: &impl Serialize) -> io::Result<()> {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-    serde_json::to_writer(&mut *out, method)?;
+    text::write(out, method);
     out.extend_from_slice(br#","params":"#);
     write_body(out, params)
 }
@@ -50,20 +54,12 @@ pub fn write_answer(out: &mut Vec<u8>, id: &Id, outcome: Result<&impl Serialize,
 }
 
 fn write_id(out: &mut Vec<u8>, id: &Id) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, id)?)
+    Ok(id.serialize(&mut Line::new(out))?)
 }
 
 /// Writes the last member and closes the object.
 fn write_body(out: &mut Vec<u8>, body: &impl Serialize) -> io::Result<()> {
-    let start = out.len();
-    serde_json::to_writer(&mut *out, body)?;
-    // Raw JSON may have been formatted over several lines. Outside strings a line end is only white space, and
-    // inside strings JSON has none.
-    let mut rest = &mut out[start..];
-    while let Some(at) = memchr::memchr(b'\n', rest) {
-        rest[at] = b' ';
-        rest = &mut rest[at + 1..];
-    }
+    body.serialize(&mut Line::new(out))?;
     out.extend_from_slice(b"}\n");
     Ok(())
 }
