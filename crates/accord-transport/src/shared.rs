@@ -3,7 +3,6 @@
 //! The same lock orders everything that is written, so the order of the calls is the order on the wire. Nothing is
 //! awaited, and no code of the embedder but `Serialize` runs, while it is held.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -43,7 +42,11 @@ pub(crate) struct State {
     /// How the connection ended, as far as it is known.
     pub(crate) end: Option<End>,
     /// Calls whose cancellation somebody waits for.
-    watchers: BTreeMap<CallKey, Arc<Notify>>,
+    watchers: Watchers,
+    /// Whether a sender waits for room in the output.
+    room_wanted: bool,
+    /// Whether somebody waits until everything has been written.
+    drain_wanted: bool,
     pub(crate) pid: Option<u32>,
     /// News for the driver: the process at the other end is gone.
     pub(crate) exited: bool,
@@ -58,7 +61,9 @@ impl Shared {
             closing: false,
             pressing: 0,
             end: None,
-            watchers: BTreeMap::new(),
+            watchers: Watchers::default(),
+            room_wanted: false,
+            drain_wanted: false,
             pid: None,
             exited: false,
         };
@@ -113,7 +118,7 @@ impl Shared {
                 return done.map_err(|error| self.unsent(error));
             }
             let notified = self.room.notified();
-            if self.is_full(&self.lock()) {
+            if self.want_room() {
                 notified.await;
             }
         }
@@ -121,6 +126,14 @@ impl Shared {
 
     fn send_if_room<T>(&self, act: impl FnOnce(&mut State) -> T) -> Option<T> {
         self.send(|state| (!self.is_full(state)).then(|| act(state)))
+    }
+
+    /// Whether there is no room; then the next that is made is told.
+    fn want_room(&self) -> bool {
+        let mut state = self.lock();
+        let full = self.is_full(&state);
+        state.room_wanted |= full;
+        full
     }
 
     fn is_full(&self, state: &State) -> bool {
@@ -133,7 +146,7 @@ impl Shared {
 
     pub(crate) fn answer(&self, key: CallKey, outcome: Result<&impl Serialize, &rpc::Error>) {
         self.send(|state| {
-            state.watchers.remove(&key);
+            state.watchers.take(key);
             state.peer.answer(key, outcome)
         });
     }
@@ -161,7 +174,7 @@ impl Shared {
                 if state.peer.is_cancelled(key) {
                     return;
                 }
-                Arc::clone(state.watchers.entry(key).or_default())
+                state.watchers.watch(key)
             };
             let notified = notify.notified();
             if self.lock().peer.is_cancelled(key) {
@@ -173,7 +186,7 @@ impl Shared {
 
     /// The peer no longer wants the answer to this call.
     pub(crate) fn tell_cancelled(&self, key: CallKey) {
-        let watcher = self.lock().watchers.remove(&key);
+        let watcher = self.lock().watchers.take(key);
         if let Some(watcher) = watcher {
             watcher.notify_waiters();
         }
@@ -183,8 +196,12 @@ impl Shared {
     pub(crate) async fn flushed(&self) {
         loop {
             let notified = self.drained.notified();
-            if self.lock().is_drained() {
-                return;
+            {
+                let mut state = self.lock();
+                if state.is_drained() {
+                    return;
+                }
+                state.drain_wanted = true;
             }
             notified.await;
         }
@@ -202,14 +219,34 @@ impl Shared {
         self.wake();
     }
 
-    /// Told by the driver: the output was taken.
-    pub(crate) fn made_room(&self) {
-        self.room.notify_waiters();
+    /// Takes what is to be written; the driver has written all that it took before. `spare` must be empty.
+    pub(crate) fn take_output(&self, spare: Vec<u8>) -> Vec<u8> {
+        let mut state = self.lock();
+        let output = state.peer.take_output(spare);
+        state.writing = !output.is_empty();
+        self.made_room(state);
+        output
     }
 
-    /// Told by the driver: everything was written.
-    pub(crate) fn all_written(&self) {
-        self.drained.notify_waiters();
+    /// Nothing can be written any more.
+    pub(crate) fn discard_output(&self) {
+        let mut state = self.lock();
+        drop(state.peer.take_output(Vec::new()));
+        state.writing = false;
+        self.made_room(state);
+    }
+
+    /// Tells who waits for room in the output, or for everything to be written.
+    fn made_room(&self, mut state: MutexGuard<'_, State>) {
+        let room = std::mem::take(&mut state.room_wanted);
+        let drained = state.is_drained() && std::mem::take(&mut state.drain_wanted);
+        drop(state);
+        if room {
+            self.room.notify_waiters();
+        }
+        if drained {
+            self.drained.notify_waiters();
+        }
     }
 
     /// The input has ended: what is pending fails, open calls are cancelled and can still be answered.
@@ -248,7 +285,7 @@ impl Shared {
         for waiter in waiters {
             waiter.lost(end);
         }
-        for watcher in watchers.into_values() {
+        for (_, watcher) in watchers.0 {
             watcher.notify_waiters();
         }
         self.room.notify_waiters();
@@ -302,5 +339,25 @@ impl State {
     /// The driver goes to sleep.
     pub(crate) fn sleep(&mut self, waker: &Waker) {
         self.waker = Some(waker.clone());
+    }
+}
+
+/// Who is told when a call is cancelled. Few calls are watched at once, so they are looked for one by one.
+#[derive(Debug, Default)]
+struct Watchers(Vec<(CallKey, Arc<Notify>)>);
+
+impl Watchers {
+    fn watch(&mut self, key: CallKey) -> Arc<Notify> {
+        if let Some((_, watcher)) = self.0.iter().find(|(watched, _)| *watched == key) {
+            return Arc::clone(watcher);
+        }
+        let watcher = Arc::default();
+        self.0.push((key, Arc::clone(&watcher)));
+        watcher
+    }
+
+    fn take(&mut self, key: CallKey) -> Option<Arc<Notify>> {
+        let place = self.0.iter().rposition(|(watched, _)| *watched == key)?;
+        Some(self.0.swap_remove(place).1)
     }
 }

@@ -90,27 +90,15 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
 
     /// Takes what callers have serialised since the last time; whether there was anything to write.
     fn take_output(&mut self, shared: &Shared) -> bool {
-        let mut state = shared.lock();
-        let some = state.peer.output_len() > 0;
-        if some {
-            self.writing = state.peer.take_output(std::mem::take(&mut self.writing));
-            if self.mute {
-                self.writing.clear();
-            }
+        if self.mute {
+            shared.discard_output();
+            return false;
         }
-        let idle = self.writing.is_empty();
-        state.writing = !idle;
-        drop(state);
-        if some {
-            shared.made_room();
-        }
+        self.writing = shared.take_output(std::mem::take(&mut self.writing));
         if let Some(tap) = &self.tap {
             tap.record_lines(Direction::Out, &self.writing);
         }
-        if idle {
-            shared.all_written();
-        }
-        !idle
+        !self.writing.is_empty()
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
