@@ -1,20 +1,17 @@
 //! A gate that closes behind the last one who is through: nothing that started before an end happens after it.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
+
+/// Set once the fence is closed; the bits below it count who is inside.
+const CLOSED: usize = 1 << (usize::BITS - 1);
 
 /// Counts who is inside; [`close`](Self::close) lets nobody in any more and waits for those inside.
 #[derive(Debug, Default)]
 pub(crate) struct Fence {
-    state: Mutex<State>,
+    state: AtomicUsize,
     left: Notify,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    closed: bool,
-    inside: usize,
 }
 
 /// Somebody inside; leaves when dropped.
@@ -24,12 +21,10 @@ pub(crate) struct Pass<'a>(&'a Fence);
 impl Fence {
     /// `None` once the fence is closed.
     pub(crate) fn enter(&self) -> Option<Pass<'_>> {
-        let mut state = self.state();
-        if state.closed {
-            return None;
-        }
-        state.inside += 1;
-        Some(Pass(self))
+        let before = self.state.fetch_add(1, Ordering::AcqRel);
+        // Who came too late was counted for a moment all the same, and has to leave properly.
+        let pass = Pass(self);
+        (before & CLOSED == 0).then_some(pass)
     }
 
     /// Returns when everybody has left. May be called again.
@@ -37,7 +32,7 @@ impl Fence {
         self.shut();
         loop {
             let left = self.left.notified();
-            if self.state().inside == 0 {
+            if self.state.load(Ordering::Acquire) == CLOSED {
                 return;
             }
             left.await;
@@ -46,20 +41,13 @@ impl Fence {
 
     /// Lets nobody in any more.
     pub(crate) fn shut(&self) {
-        self.state().closed = true;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while the lock is held.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.fetch_or(CLOSED, Ordering::AcqRel);
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.inside -= 1;
-        if state.closed && state.inside == 0 {
+        if self.0.state.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             self.0.left.notify_waiters();
         }
     }

@@ -87,9 +87,9 @@ impl Question {
         if !turn.knows(&call.tool_call_id) {
             turn.update(announcement(&call)).await?;
         }
-        let request = RequestPermissionRequest::new(turn.session_id().clone(), call, options.clone());
+        let request = RequestPermissionRequest::new(turn.session_id().clone(), call, options);
         let decision = match turn.client().call(&request).await {
-            Ok(response) => Decision::of(response.outcome, &options),
+            Ok(response) => Decision::of(response.outcome, &request.options),
             Err(ClientError::Cancelled) => Decision::Cancelled,
             Err(ClientError::Ended) => return Err(ClientError::Ended),
             // An error, or an answer that cannot be read, is no permission.

@@ -67,16 +67,25 @@ impl Session {
     /// # Cancel safety
     /// The update is sent whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
-        let mut update = update.into();
-        if !self.wire.takes(&update) {
-            return Ok(());
-        }
+        let notification = self.notification(update.into());
+        self.send(&notification).await
+    }
+
+    /// An update as it goes to this client.
+    pub(crate) fn notification(&self, mut update: SessionUpdate) -> SessionNotification {
         if let SessionUpdate::ConfigOptionUpdate(options) = &mut update {
             self.wire.fit_options(&mut options.config_options);
         }
+        SessionNotification::new(self.id().clone(), update)
+    }
+
+    /// Sends it unless the client did not ask for its kind. Borrowed, since updates are large and futures are moved.
+    pub(crate) async fn send(&self, notification: &SessionNotification) -> Result<(), ClientError> {
+        if !self.wire.takes(&notification.update) {
+            return Ok(());
+        }
         let _inside = self.entry.fence.enter().ok_or(ClientError::Ended)?;
-        let notification = SessionNotification::new(self.id().clone(), update);
-        self.wire.handle.notify(&notification).await.map_err(ClientError::from)
+        self.wire.handle.notify(notification).await.map_err(ClientError::from)
     }
 
     /// The client's files, terminals and forms, for this session.

@@ -1,7 +1,7 @@
 //! The table of a connection's sessions: who is open, whose turn runs, and in which order calls about one session start.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -13,7 +13,7 @@ use crate::{session::Entry, turn::Running};
 /// The sessions of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    lines: Mutex<HashMap<SessionId, Line>>,
+    lines: Mutex<BTreeMap<SessionId, Line>>,
 }
 
 /// One session id: what is open under it, and who waits in line.
@@ -29,7 +29,7 @@ pub(crate) struct Line {
 }
 
 impl Table {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Line>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Line>> {
         // Nothing of a user's runs while the lock is held.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,7 +62,7 @@ impl Table {
     /// Takes every session out, cancels every turn and gives up every question: the connection is gone, or about to go.
     pub(crate) fn take_all(&self) -> Vec<Arc<Entry>> {
         let mut lines = self.lock();
-        let mut entries: Vec<_> = lines
+        let entries = lines
             .values_mut()
             .filter_map(|line| {
                 line.turn.iter().for_each(|turn| turn.cancel.cancel());
@@ -71,7 +71,6 @@ impl Table {
             })
             .collect();
         lines.retain(|_, line| !line.is_idle());
-        entries.sort_by(|a, b| a.id.cmp(&b.id));
         entries
     }
 

@@ -39,8 +39,7 @@ impl ToolCalls {
         Some(Sight { id: id.clone(), ended, announced })
     }
 
-    pub(crate) fn observe(&mut self, sight: Option<Sight>) {
-        let Some(Sight { id, ended, announced }) = sight else { return };
+    pub(crate) fn observe(&mut self, Sight { id, ended, announced }: Sight) {
         match self.places.get(&id) {
             Some(place) => {
                 let known = &mut self.known[*place].1;

@@ -12,8 +12,8 @@ use std::{
 use accord_protocol::{
     open::{Maybe, Meta},
     v1::{
-        ContentBlock, PromptRequest, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus,
-        ToolCallUpdate,
+        ContentBlock, PromptRequest, SessionId, SessionNotification, SessionUpdate, ToolCall, ToolCallId,
+        ToolCallStatus, ToolCallUpdate,
     },
 };
 use tokio::task::JoinHandle;
@@ -99,11 +99,12 @@ impl Turn {
 
     /// The prompt's text blocks, a line break between them.
     pub fn text(&self) -> String {
-        let texts = self.blocks().iter().filter_map(|block| match block {
+        let mut texts = self.blocks().iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.text.as_str()),
             _ => None,
         });
-        texts.collect::<Vec<_>>().join("\n")
+        let first = texts.next().unwrap_or_default().to_owned();
+        texts.fold(first, |text, more| text + "\n" + more)
     }
 
     /// Sends a piece of the agent's message.
@@ -116,7 +117,8 @@ impl Turn {
     /// The piece is sent whole or not at all.
     pub async fn say(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
         self.unless_cancelled()?;
-        self.update(SessionUpdate::agent_message(ContentBlock::text(text))).await
+        let update = SessionUpdate::agent_message(ContentBlock::text(text));
+        self.send(&self.session.notification(update)).await
     }
 
     /// Sends a piece of the agent's reasoning.
@@ -128,7 +130,8 @@ impl Turn {
     /// The piece is sent whole or not at all.
     pub async fn think(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
         self.unless_cancelled()?;
-        self.update(SessionUpdate::agent_thought(ContentBlock::text(text))).await
+        let update = SessionUpdate::agent_thought(ContentBlock::text(text));
+        self.send(&self.session.notification(update)).await
     }
 
     /// Sends any update, after a cancel too: what has happened may still be told until the turn is answered.
@@ -140,13 +143,7 @@ impl Turn {
     /// # Cancel safety
     /// The update is sent whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
-        let update = update.into();
-        let _inside = self.running.fence.enter().ok_or(ClientError::Ended)?;
-        let seen = ToolCalls::sight(&update);
-        self.session.update(update).await?;
-        // Only what was sent counts: the future may be dropped while it waits.
-        self.running.calls().observe(seen);
-        Ok(())
+        self.send(&self.session.notification(update.into())).await
     }
 
     /// Announces a tool call and returns the handle that takes it through its life.
@@ -225,6 +222,17 @@ impl Turn {
 
     pub(crate) fn knows(&self, call: &ToolCallId) -> bool {
         self.running.calls().knows(call)
+    }
+
+    async fn send(&self, notification: &SessionNotification) -> Result<(), ClientError> {
+        let _inside = self.running.fence.enter().ok_or(ClientError::Ended)?;
+        let seen = ToolCalls::sight(&notification.update);
+        self.session.send(notification).await?;
+        if let Some(seen) = seen {
+            // Only what was sent counts: the future may be dropped while it waits.
+            self.running.calls().observe(seen);
+        }
+        Ok(())
     }
 
     fn unless_cancelled(&self) -> Result<(), ClientError> {

@@ -92,8 +92,12 @@ impl<A: Agent> Serving<A> {
         mut ticket: Ticket,
     ) -> Result<StopReason, Error> {
         // A close before it in the line waits for this turn, so a cancelled one must not wait for its place.
-        let cancelled = running.cancel.run_until_cancelled(ticket.come()).await.is_none();
-        if cancelled {
+        tokio::select! {
+            biased;
+            () = ticket.come() => {}
+            () = running.cancel.cancelled() => {}
+        }
+        if running.cancel.is_cancelled() {
             return Ok(StopReason::Cancelled);
         }
         let id = &request.session_id;

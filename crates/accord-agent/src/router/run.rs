@@ -118,7 +118,8 @@ impl<A: Agent> Serving<A> {
         T: serde::Serialize + Send + 'static,
     {
         let handle = self.wire.handle.clone();
-        self.tasks.spawn(async move {
+        // In a place of its own: the runtime moves a task several times.
+        self.tasks.spawn(Box::pin(async move {
             let withdrawn = call.cancelled();
             let withdrawn = async {
                 withdrawn.await;
@@ -133,7 +134,7 @@ impl<A: Agent> Serving<A> {
             };
             call.answer(result);
             afterwards.await;
-        });
+        }));
     }
 }
 
