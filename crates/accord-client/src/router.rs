@@ -34,8 +34,8 @@ pub(crate) use self::{
     sessions::Sessions,
 };
 
-/// How much may wait for the embedder in each lane, in bytes.
-pub(crate) const LANE_LIMIT: usize = 1024 * 1024;
+/// How much may wait for the embedder in each lane, in bytes of the wire; it takes about 1 MiB of memory.
+pub(crate) const LANE_LIMIT: usize = 768 * 1024;
 
 /// Where the agent's messages go.
 pub(crate) struct Router<H> {
@@ -151,7 +151,12 @@ impl<H: Handler> Router<H> {
         };
         let session = request.session_id.clone();
         let live = self.sessions.get(&session);
-        let (question, bytes) = (Question::Permission(request.clone()), call.bytes());
+        let is_told = self.feed.is_some() && self.host.permissions.is_none();
+        let (question, handled) = match is_told {
+            true => (Question::Permission(request), None),
+            false => (Question::handled(&request), Some(request)),
+        };
+        let bytes = call.bytes();
         let (key, settled, withdrawn) = self.open(Some(session), question, call);
         let Some(live) = live.filter(|live| !live.is_cancelling()) else {
             // A strict agent never recovers from an error here, so also a question nobody can be asked gets an outcome.
@@ -159,11 +164,13 @@ impl<H: Handler> Router<H> {
             return;
         };
         live.heard();
-        let told = self.host.permissions.is_none() && self.asks.tell(key, bytes);
-        let host = (!told).then(|| Arc::clone(&self.host));
+        if is_told {
+            self.asks.tell(key, bytes);
+        }
+        let host = Arc::clone(&self.host);
         self.work_on(key, settled, withdrawn, live, async move {
-            match host {
-                Some(host) => Reply::Permission(host.request_permission(request).await),
+            match handled {
+                Some(request) => Reply::Permission(host.request_permission(request).await),
                 None => std::future::pending().await,
             }
         });
@@ -227,7 +234,8 @@ impl<H: Handler> Router<H> {
     ) {
         let asks = Arc::clone(&self.asks);
         let live = live.into();
-        tokio::spawn(async move {
+        // In a place of its own: the runtime moves a task several times.
+        tokio::spawn(Box::pin(async move {
             // Does nothing once the question has its answer.
             let _cancel = CancelOnPanic { asks: &asks, key };
             tokio::select! {
@@ -239,7 +247,7 @@ impl<H: Handler> Router<H> {
             if let Some(live) = live {
                 live.heard();
             }
-        });
+        }));
     }
 
     fn serve<R, F>(

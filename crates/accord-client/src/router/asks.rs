@@ -8,14 +8,14 @@ use std::{
 use accord_protocol::{
     rpc::Error,
     v1::{
-        CreateElicitationRequest, CreateElicitationResponse, ElicitationAction, RequestPermissionOutcome,
-        RequestPermissionRequest, RequestPermissionResponse, SessionId,
+        CreateElicitationRequest, CreateElicitationResponse, ElicitationAction, PermissionOptionId,
+        RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
     },
 };
 use accord_transport::{Call, LaneSender};
 use tokio::sync::oneshot;
 
-use crate::{permission, session::Item};
+use crate::session::Item;
 
 /// One question, never reused: the agent's ids may repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,8 @@ pub(crate) struct AskKey(pub(crate) u64);
 #[derive(Debug, Clone)]
 pub(crate) enum Question {
     Permission(RequestPermissionRequest),
+    /// A permission whose request went to a handler: what there is to choose.
+    Handled(Vec<PermissionOptionId>),
     Elicitation(CreateElicitationRequest),
 }
 
@@ -174,10 +176,14 @@ impl Asks {
 }
 
 impl Question {
+    pub(crate) fn handled(request: &RequestPermissionRequest) -> Self {
+        Self::Handled(request.options.iter().map(|option| option.option_id.clone()).collect())
+    }
+
     /// The answer that says that nobody decided.
     pub(crate) fn cancelled(&self) -> Reply {
         match self {
-            Self::Permission(_) => Reply::Permission(RequestPermissionOutcome::Cancelled),
+            Self::Permission(_) | Self::Handled(_) => Reply::Permission(RequestPermissionOutcome::Cancelled),
             Self::Elicitation(_) => {
                 Reply::Elicitation(Ok(CreateElicitationResponse::new(ElicitationAction::Cancel)))
             }
@@ -187,14 +193,18 @@ impl Question {
     /// An outcome may only select what was offered; anything else would be refused by a strict agent, and a turn
     /// that waits for a permission would hang.
     fn checked(&self, reply: Reply) -> Reply {
-        match (self, &reply) {
-            (Self::Permission(request), Reply::Permission(outcome))
-                if !permission::is_offered(request, outcome) =>
-            {
-                tracing::warn!(session = %request.session_id, "an option was chosen that the agent did not offer");
-                self.cancelled()
+        let Reply::Permission(RequestPermissionOutcome::Selected(choice)) = &reply else { return reply };
+        let is_offered = match self {
+            Self::Permission(request) => {
+                request.options.iter().any(|option| option.option_id == choice.option_id)
             }
-            _ => reply,
+            Self::Handled(offered) => offered.contains(&choice.option_id),
+            Self::Elicitation(_) => true,
+        };
+        if is_offered {
+            return reply;
         }
+        tracing::warn!("an option was chosen that the agent did not offer");
+        self.cancelled()
     }
 }

@@ -1,7 +1,7 @@
 //! The sessions of one connection, and the updates that came before theirs was known.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeMap, HashMap, btree_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -21,7 +21,7 @@ pub(crate) struct Sessions {
 
 #[derive(Debug, Default)]
 struct Inner {
-    live: HashMap<SessionId, Arc<Live>>,
+    live: BTreeMap<SessionId, Arc<Live>>,
     /// How many `session/new` are on their way: while there are any, an unknown id may become known.
     opening: usize,
     held: HashMap<SessionId, Vec<Held>>,

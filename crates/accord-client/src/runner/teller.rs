@@ -150,6 +150,8 @@ impl<S: EventSink> Teller<S> {
                 input.request_id = request_id;
                 (Told::Input(input.clone()), EventKind::InputRequested(input))
             }
+            // That one is a handler's.
+            Question::Handled(_) => return Ok(()),
         };
         if let Some(runner) = self.runner.upgrade() {
             runner.desk().put(key, told);
