@@ -12,6 +12,7 @@ pub mod client;
 pub mod frame;
 pub mod instructions;
 pub mod lines;
+pub mod markdown;
 pub mod options;
 pub mod process;
 pub mod report;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use accord_bench::{
     bars::judge,
+    markdown,
     options::Options,
     report::{self, Report},
     rounds,
@@ -41,6 +42,7 @@ fn compare() -> Result<()> {
     let rows = summarise(&runs, &options.reference);
     let verdicts = judge(&rows, &options.subject);
     println!("{}", report::verdicts(&verdicts, &options.subject));
+    println!("{}", markdown::tables(&rows, &options.reference));
     if let Some(path) = &options.json {
         let report = Report::new(&options, &rows, &verdicts, &runs).json()?;
         std::fs::write(path, report).with_context(|| format!("write {}", path.display()))?;
