@@ -43,6 +43,8 @@ pub(crate) struct Facts {
     pub(crate) hello: Value,
     /// The result of session/new, null if it failed.
     pub(crate) session: Value,
+    /// The code with which session/new was refused, if it was.
+    pub(crate) refused: Option<i64>,
     /// How long the process took from its start to the answer to initialize.
     pub(crate) startup: Duration,
 }

@@ -19,7 +19,7 @@ mod sessions;
 mod transport;
 
 use super::case::{Case, Facts};
-use super::verdict::{Judged, inconclusive, skip};
+use super::verdict::{Judged, Stop, inconclusive, skip};
 
 /// One way to see whether an agent keeps a requirement.
 #[derive(Debug)]
@@ -80,7 +80,16 @@ impl Check {
     /// Runs the check, if its gate holds.
     pub(crate) fn run(&self, case: &mut Case<'_>) -> Judged {
         self.gate.holds(&case.subject.facts)?;
-        (self.run)(case)
+        match (self.run)(case) {
+            // ACP-SESSION-001 tells of it; nothing was seen of the others.
+            Err(Stop::Failed(why))
+                if self.id != "ACP-SESSION-001"
+                    && case.subject.facts.refused.is_some_and(|code| why.contains(&code.to_string())) =>
+            {
+                inconclusive(format!("there is no session to be had: {why}"))
+            }
+            judged => judged,
+        }
     }
 }
 

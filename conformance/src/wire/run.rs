@@ -81,7 +81,9 @@ fn look(case: &mut Case<'_>, facts: &mut Facts) -> Judged {
     if let Some(method) = &case.subject.auth {
         client.call("authenticate", &json!({"methodId": method}))?;
     }
-    facts.session = client.call("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
+    facts.refused = answer.code();
+    facts.session = answer.result()?;
     Ok(())
 }
 

@@ -173,7 +173,7 @@ impl Witness {
         self.gate(direction, method, params);
         let asked = Asked { method: method.to_owned(), params: params.clone() };
         let sent = self.sent(direction);
-        if !sound {
+        if !sound || !(params.is_null() || params.is_object() || params.is_array()) {
             sent.unanswerable += 1;
         }
         sent.answered.remove(&id.to_string());

@@ -77,7 +77,7 @@ fn read(report: &Path, ids: &str) -> Option<Vec<(String, String)>> {
 fn without_any_session_only_the_requirement_of_sessions_fails() {
     let agent = stub(&[("initialize", result(HELLO))]);
     let found = verdicts(
-        "ACP-SESSION-001,ACP-PROMPT-001,ACPX-SESS-011,ACPX-CANCEL-003",
+        "ACP-SESSION-001,ACP-PROMPT-001,ACPX-SESS-011,ACPX-RPC-023",
         &["--prompt-history=x"],
         &agent,
     );
@@ -152,6 +152,19 @@ fn told(lines: &[(Direction, Value)]) -> Vec<&'static str> {
         })
         .collect();
     judge(&frames).findings.iter().map(|finding| finding.id).collect()
+}
+
+// To JSON-RPC, params that are neither object nor array make a request invalid, and its answer has no id.
+#[test]
+fn a_request_with_scalar_params_may_be_answered_without_its_id() {
+    let answer =
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "Invalid request"}});
+    for (params, count) in [(json!(5), 0), (json!({}), 1)] {
+        let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "_x", "params": params});
+        let lines = [(Direction::ToClient, ask), (Direction::ToAgent, answer.clone())];
+        let found = told(&lines).into_iter().filter(|id| *id == "ACPX-RPC-003").count();
+        assert_eq!(found, count, "{params}");
+    }
 }
 
 // An agent that speaks a later version answers in that version's form.
