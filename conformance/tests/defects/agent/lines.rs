@@ -183,9 +183,5 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     acts("ACP-SHUTDOWN-001", Act::Stay),
     acts("ACPX-TR-015", Act::Status(3)),
-    wire("ACPX-TR-021", Request("session/prompt"), |l| {
-        if l.text().starts_with("slow") {
-            leave_child("forgotten");
-        }
-    }),
+    wire("ACPX-TR-021", Request("session/new"), |_| leave_child("forgotten")),
 ];
