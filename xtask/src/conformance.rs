@@ -37,6 +37,7 @@ const WORDS: &[(&str, &str)] = &[
     ("image", "image"),
     ("notice", "notice Mind the gap"),
     ("compact", "compact"),
+    ("visit", "visit"),
 ];
 
 /// The checks that touch what is stored: all that a second store can change.

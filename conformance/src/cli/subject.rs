@@ -30,6 +30,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-image", "TEXT", "… so that it shows an image"),
     flag("prompt-notice", "TEXT", "… so that it gives a notice"),
     flag("prompt-mode", "TEXT", "… so that it changes its own mode"),
+    flag("prompt-visit", "TEXT", "… so that it asks the user to open an address"),
     flag("prompt-compact", "TEXT", "… so that it compacts the conversation"),
     flag(
         "env",

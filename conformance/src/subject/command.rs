@@ -23,6 +23,7 @@ pub(super) enum Command {
         args: String,
     },
     Ask,
+    Visit,
     Slow {
         milliseconds: u64,
     },
@@ -71,6 +72,7 @@ impl Command {
             "run" => Self::Run(rest.to_owned()),
             "mcp" => Self::Mcp { tool: first.to_owned(), args: second.to_owned() },
             "ask" => Self::Ask,
+            "visit" => Self::Visit,
             "slow" => Self::Slow { milliseconds: number(first, 1000) },
             "history" => Self::History,
             "whoami" => Self::Whoami,

@@ -25,7 +25,7 @@ accord-subject-agent: a scripted agent over stdio
   --help                       this text
 
 The first word of a prompt chooses the turn: ping, echo TEXT, stream N S, think TEXT, tools N, permit N, write PATH TEXT,
-read PATH, run COMMAND, mcp TOOL JSON, ask, slow MS, history, whoami, usage, plan, commands, title TEXT, refuse, limit,
+read PATH, run COMMAND, mcp TOOL JSON, ask, visit, slow MS, history, whoami, usage, plan, commands, title TEXT, refuse, limit,
 requests, fail TEXT, stumble TEXT, panic; and mode ID, notice TEXT, compact, expire, child TEXT, print TEXT, image. Anything else is echoed in a few pieces.
 ";
 

@@ -29,6 +29,7 @@ pub(super) async fn run(command: Command, memory: &Memory, turn: &Turn) -> Resul
         Command::Run(line) => tools::run(turn, &line).await?,
         Command::Mcp { tool, args } => tools::mcp(turn, &tool, &args).await?,
         Command::Ask => talk::ask(turn).await?,
+        Command::Visit => talk::visit(turn).await?,
         Command::Refuse => return Ok(StopReason::Refusal),
         Command::Limit => {
             turn.say("As I was saying").await?;

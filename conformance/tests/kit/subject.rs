@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::process::{Home, said};
+use crate::process::{Home, said, updates};
 
 // ACPX-AUTH-003, ACPX-AUTH-011: nothing about sessions before a login
 #[test]
@@ -67,4 +67,22 @@ fn rare_updates_come_when_they_are_asked_for() {
         updates.iter().map(|update| update["sessionUpdate"].as_str().expect("a kind")).collect();
     assert_eq!(kinds, ["compaction_update", "compaction_summary_chunk", "compaction_update"]);
     assert_eq!(updates[2]["status"], "completed");
+}
+
+// ACPX-ELIC-016, ACPX-ELIC-020
+#[test]
+fn an_address_is_asked_about_and_told_when_it_is_done() {
+    let home = Home::new();
+    let mut agent = home.start(&[], &json!({"elicitation": {"url": {}}}));
+    let session = home.session(&mut agent);
+    let prompt = agent.prompt(&session, "visit");
+    let asked = |frame: &Value| frame["method"] == "elicitation/create";
+    let (before, _) = agent
+        .answer(prompt, |_, frame| asked(frame).then(|| json!({"result": {"action": "accept"}})))
+        .expect("an answer");
+    let question = before.iter().find(|frame| asked(frame)).expect("a question");
+    assert!(question["params"]["url"].as_str().is_some_and(|url| url.starts_with("https://")), "{question}");
+    let done = before.iter().find(|frame| frame["method"] == "elicitation/complete").expect("it is done");
+    assert_eq!(done["params"]["elicitationId"], question["params"]["elicitationId"]);
+    assert_eq!(said(&updates(&before)), "opened");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accord_agent::{
-    Error, Filled,
+    Error, Filled, Visit,
     protocol::{
         open::Ordered,
         v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema},
@@ -81,6 +81,23 @@ pub(super) async fn ask(turn: &Turn) -> Result<(), Error> {
         Ok(Filled::Declined) => turn.say("declined").await,
         Ok(_) if turn.is_cancelled() => Err(Error::cancelled()),
         Ok(_) => turn.say("cancelled").await,
+        Err(error) => turn.say(format!("no proper answer: {error}")).await,
+    }
+}
+
+/// An address to open, where the client opens addresses.
+pub(super) async fn visit(turn: &Turn) -> Result<(), Error> {
+    let client = turn.client();
+    if !client.has_visits() {
+        return turn.say("this client opens no addresses").await;
+    }
+    match client.visit("Confirm it there", "https://example.org/confirm").await {
+        Ok((id, Visit::Opened)) => {
+            client.visited(id).await?;
+            turn.say("opened").await
+        }
+        Ok(_) if turn.is_cancelled() => Err(Error::cancelled()),
+        Ok(_) => turn.say("not opened").await,
         Err(error) => turn.say(format!("no proper answer: {error}")).await,
     }
 }

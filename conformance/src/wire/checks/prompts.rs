@@ -58,12 +58,12 @@ fn text_turn(case: &mut Case<'_>) -> Judged {
     turn(&mut client, &prompt(&session, &case.plain())).map(drop)
 }
 
-/// Situations in which an agent tells what is seldom told; the witness looks at what these updates say.
-const RARE: [&str; 3] = ["image", "notice", "compact"];
+/// Situations in which an agent tells, or asks, what is seldom told or asked; the witness looks at what it says then.
+const RARE: [&str; 4] = ["image", "notice", "compact", "visit"];
 
 fn updates_fit(case: &mut Case<'_>) -> Judged {
-    let (mut client, session) =
-        case.with_session_and(&json!({"session": {"notices": {}, "compaction": {}}}))?;
+    let offer = json!({"session": {"notices": {}, "compaction": {}}, "elicitation": {"url": {}}});
+    let (mut client, session) = case.with_session_and(&offer)?;
     let from = client.heard.len();
     turn(&mut client, &prompt(&session, &case.plain()))?;
     for words in RARE.iter().filter_map(|kind| case.words(kind).ok()) {
