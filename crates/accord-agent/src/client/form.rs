@@ -97,10 +97,7 @@ fn as_number(value: &Value) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use accord_protocol::{
-        open::Ordered,
-        v1::{ElicitationSchema, StringPropertySchema},
-    };
+    use accord_protocol::v1::{ElicitationSchema, StringPropertySchema};
 
     use super::{BTreeMap, Ordered, Value, check, readable};
 
