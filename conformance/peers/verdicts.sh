@@ -32,7 +32,7 @@ python() {
   if [[ ! -d $home/python/examples ]]; then
     python3 -m venv "$home/python"
     "$home/python/bin/pip" install -q -r "$here/python/requirements.txt"
-    "$home/python/bin/pip" download -q --no-deps --no-binary :all: -d "$home/python" "agent-client-protocol==$release"
+    "$home/python/bin/pip" download -q --no-deps --no-binary agent-client-protocol -d "$home/python" "agent-client-protocol==$release"
     tar xzf "$home"/python/*.tar.gz -C "$home/python" --strip-components 1
   fi
 }
