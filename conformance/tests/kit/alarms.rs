@@ -13,10 +13,10 @@ const TURN: &str = r#"{"stopReason":"end_turn"}"#;
 
 /// An agent that gives each request the lines that stand behind its method, and refuses the others.
 fn stub(answers: &[(&str, String)]) -> Vec<String> {
-    let mut script = String::new();
-    for (method, lines) in answers {
-        script.push_str(&format!(r#"s|^.*"id":([^,]*),.*"method":"{method}".*$|{lines}|;t;"#));
-    }
+    let rule = |(method, lines): &(&str, String)| {
+        [r#"s|^.*"id":([^,]*),.*"method":""#, method, r#"".*$|"#, lines, "|;t;"].concat()
+    };
+    let mut script: String = answers.iter().map(rule).collect();
     script.push_str(r#"s|^.*"id":([^,]*),.*"method".*$|{"jsonrpc":"2.0","id":\1,"error":{"code":-32601,"message":"no"}}|;t;d"#);
     ["sed", "-u", "-E", &script].map(str::to_owned).into()
 }
