@@ -152,9 +152,10 @@ impl<H: Handler> Router<H> {
         let session = request.session_id.clone();
         let live = self.sessions.get(&session);
         let is_told = self.feed.is_some() && self.host.permissions.is_none();
-        let (question, handled) = match is_told {
-            true => (Question::Permission(request), None),
-            false => (Question::handled(&request), Some(request)),
+        let (question, handled) = if is_told {
+            (Question::Permission(request), None)
+        } else {
+            (Question::handled(&request), Some(request))
         };
         let bytes = call.bytes();
         let (key, settled, withdrawn) = self.open(Some(session), question, call);

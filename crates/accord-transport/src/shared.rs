@@ -43,10 +43,7 @@ pub(crate) struct State {
     pub(crate) end: Option<End>,
     /// Calls whose cancellation somebody waits for.
     watchers: Watchers,
-    /// Whether a sender waits for room in the output.
-    room_wanted: bool,
-    /// Whether somebody waits until everything has been written.
-    drain_wanted: bool,
+    wanted: Wanted,
     pub(crate) pid: Option<u32>,
     /// News for the driver: the process at the other end is gone.
     pub(crate) exited: bool,
@@ -62,8 +59,7 @@ impl Shared {
             pressing: 0,
             end: None,
             watchers: Watchers::default(),
-            room_wanted: false,
-            drain_wanted: false,
+            wanted: Wanted::default(),
             pid: None,
             exited: false,
         };
@@ -132,7 +128,7 @@ impl Shared {
     fn want_room(&self) -> bool {
         let mut state = self.lock();
         let full = self.is_full(&state);
-        state.room_wanted |= full;
+        state.wanted.room |= full;
         full
     }
 
@@ -201,7 +197,7 @@ impl Shared {
                 if state.is_drained() {
                     return;
                 }
-                state.drain_wanted = true;
+                state.wanted.drain = true;
             }
             notified.await;
         }
@@ -238,8 +234,8 @@ impl Shared {
 
     /// Tells who waits for room in the output, or for everything to be written.
     fn made_room(&self, mut state: MutexGuard<'_, State>) {
-        let room = std::mem::take(&mut state.room_wanted);
-        let drained = state.is_drained() && std::mem::take(&mut state.drain_wanted);
+        let room = std::mem::take(&mut state.wanted.room);
+        let drained = state.is_drained() && std::mem::take(&mut state.wanted.drain);
         drop(state);
         if room {
             self.room.notify_waiters();
@@ -340,6 +336,15 @@ impl State {
     pub(crate) fn sleep(&mut self, waker: &Waker) {
         self.waker = Some(waker.clone());
     }
+}
+
+/// What somebody waits for.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// Room in the output.
+    room: bool,
+    /// That everything has been written.
+    drain: bool,
 }
 
 /// Who is told when a call is cancelled. Few calls are watched at once, so they are looked for one by one.
