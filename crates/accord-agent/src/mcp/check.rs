@@ -30,8 +30,11 @@ pub(crate) fn check(servers: &[McpServer]) -> Result<(), Error> {
         let at = format!("mcpServers[{number}]");
         let name = match server {
             McpServer::Stdio(stdio) => {
-                let fits = Path::new(&stdio.command).is_absolute() && is_plain(&stdio.command);
-                ensure(fits, || format!("{at}.command"), "the absolute path of a program")?;
+                ensure(
+                    is_program(&stdio.command),
+                    || format!("{at}.command"),
+                    "the absolute path of a program",
+                )?;
                 for (arg, text) in stdio.args.iter().enumerate() {
                     ensure(!text.contains('\0'), || format!("{at}.args[{arg}]"), "text without NUL")?;
                 }
@@ -73,6 +76,14 @@ fn headers(at: &str, headers: &[HttpHeader]) -> Result<(), Error> {
         ensure(value, || format!("{at}.headers[{number}].value"), "visible ASCII")?;
     }
     Ok(())
+}
+
+/// Clients are to send an absolute path, and many send `npx`: a bare name is looked for on the `PATH`. A relative path would
+/// mean another program in every folder.
+fn is_program(command: &str) -> bool {
+    let path = Path::new(command);
+    let bare = path.file_name() == Some(path.as_os_str());
+    is_plain(command) && (path.is_absolute() || bare)
 }
 
 fn is_plain(text: &str) -> bool {
@@ -118,11 +129,14 @@ mod tests {
     fn a_bad_declaration_is_refused_by_its_field() {
         let good = [stdio("a").into(), stdio("b").into(), http("http://localhost:1/mcp").into()];
         assert!(check(&good).is_ok());
-        for relative in ["", " ", "npx", "./server", "../server", "bin/server", "/bin/a\0b"] {
+        for relative in ["", " ", "..", "./server", "../server", "bin/server", "/bin/a\0b"] {
             let mut command = stdio("a");
             command.command = relative.into();
             assert_eq!(refused(&[command.into()]), "mcpServers[0].command", "{relative}");
         }
+        let mut bare = stdio("a");
+        bare.command = "npx".into();
+        assert!(check(&[bare.into()]).is_ok());
         assert_eq!(refused(&[stdio("").into()]), "mcpServers[0].name");
         assert_eq!(refused(&[stdio("My Files").into(), stdio("my_files").into()]), "mcpServers[1].name");
         let mut env = stdio("a");

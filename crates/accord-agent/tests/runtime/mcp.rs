@@ -176,12 +176,12 @@ async fn a_server_that_does_not_start_is_told_about_in_plain_words() {
     assert!(told.contains("nothing answers at its address"), "{told}");
 }
 
-// ACPX-MCP-008: where a program is must be said, not looked for
+// ACPX-MCP-008: a relative path would be another program in each session
 #[tokio::test]
 async fn a_relative_command_is_refused_by_its_field() {
     let stage = Stage::new();
     let mut peer = patient(&stage).await;
-    for command in ["sh", "./sh", "bin/sh"] {
+    for command in ["./sh", "bin/sh", ""] {
         let relative = json!({"name": "x", "command": command, "args": [], "env": []});
         let answer = open(&stage, &mut peer, &[relative]).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
