@@ -211,7 +211,7 @@ impl AgentCommand {
     fn executable(&self) -> OsString {
         let own = self.env.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("PATH"));
         let path = own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
-        let places = super::lookup::Places::new(path, std::env::var_os("PATHEXT"));
+        let places = super::lookup::Places::new(path.as_deref(), std::env::var_os("PATHEXT").as_deref());
         places.find(&self.program).map_or_else(|| self.program.clone(), Into::into)
     }
 }

@@ -3,7 +3,7 @@
 //! The system itself tries no extension but `.exe`. How arguments are quoted for a batch file is the standard library's
 //! business, which knows one by its extension.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What `PATHEXT` says where it is not set.
@@ -17,7 +17,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// The folders of `path`, in the form of this system's `PATH`, and the extensions of `pathext`.
-    pub(crate) fn new(path: Option<OsString>, pathext: Option<OsString>) -> Self {
+    pub(crate) fn new(path: Option<&OsStr>, pathext: Option<&OsStr>) -> Self {
         let pathext =
             pathext.map_or_else(|| EXTENSIONS.to_owned(), |list| list.to_string_lossy().into_owned());
         Self {
@@ -69,7 +69,7 @@ mod tests {
         }
         let path = std::env::join_paths(&folders).expect("no odd names");
         let find = |program: &str, pathext: Option<&str>| {
-            Places::new(Some(path.clone()), pathext.map(OsString::from)).find(OsStr::new(program))
+            Places::new(Some(&path), pathext.map(OsStr::new)).find(OsStr::new(program))
         };
         let [first, second] = &folders;
         // A file without an extension, such as a script for another system, is no program here.

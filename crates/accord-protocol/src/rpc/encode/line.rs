@@ -306,11 +306,20 @@ mod tests {
         Struct { a: Option<bool>, b: f64 },
     }
 
+    /// Everything that may be a key.
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        numbers: BTreeMap<i64, u8>,
+        truths: BTreeMap<bool, u8>,
+        letters: BTreeMap<char, Vec<u8>>,
+        texts: BTreeMap<&'a str, &'a str>,
+    }
+
     #[derive(Serialize)]
     struct Whole<'a> {
         any: [Any<'a>; 4],
         scalars: (i8, u64, f32, f64, char, (), Option<u8>, u128, i64),
-        keys: (BTreeMap<i64, ()>, BTreeMap<bool, ()>, BTreeMap<char, Vec<u8>>, BTreeMap<&'a str, &'a str>),
+        keys: Keys<'a>,
         raw: &'a RawValue,
         value: serde_json::Value,
         empty: (Vec<u8>, BTreeMap<u8, u8>, [(); 0]),
@@ -323,12 +332,12 @@ mod tests {
         let whole = Whole {
             any: [Any::Unit, Any::New("n\n"), Any::Tuple(1, -2), Any::Struct { a: Some(true), b: f64::NAN }],
             scalars: (-1, u64::MAX, 0.5, 1e300, '"', (), None, u128::MAX, i64::MIN),
-            keys: (
-                [(-5, ()), (7, ())].into(),
-                [(true, ()), (false, ())].into(),
-                [('\\', vec![0, 255])].into(),
-                [("a\"b", "\t"), ("é", "")].into(),
-            ),
+            keys: Keys {
+                numbers: [(-5, 1), (7, 2)].into(),
+                truths: [(true, 1), (false, 0)].into(),
+                letters: [('\\', vec![0, 255])].into(),
+                texts: [("a\"b", "\t"), ("é", "")].into(),
+            },
             raw: &raw,
             value: serde_json::json!({"x": [null, true, 1.5, "s", {}], "": []}),
             empty: (vec![], [].into(), []),
