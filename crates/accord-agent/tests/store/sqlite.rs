@@ -178,12 +178,12 @@ fn a_write_waits_for_its_turn() {
     store.append(&"a".into(), &[turn_end(1)]).unwrap();
     let other = Connection::open(dir.path().join("sessions.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let (began, begun) = std::sync::mpsc::channel();
+    let (start, started) = std::sync::mpsc::channel();
     let writer = std::thread::spawn(move || {
-        began.send(()).expect("somebody waits");
+        start.send(()).expect("somebody waits");
         store.append(&"a".into(), &[turn_end(2)]).map(|()| store)
     });
-    begun.recv().unwrap();
+    started.recv().unwrap();
     other.execute_batch("COMMIT").unwrap();
     let mut store = writer.join().unwrap().unwrap();
     let records = store.read(&"a".into(), Position::START, 1000).unwrap().records;
