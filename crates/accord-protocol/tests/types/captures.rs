@@ -18,7 +18,7 @@ use crate::{compare::differences, registry::again};
 /// What does not fit its type, and of whose: requests that are invalid on purpose, and one agent's `{}` for a list.
 const INVALID: &str = "\
 ListSessionsResponse: missing field `sessions` at line 1 column 2 (deepagents)
-initialize protocolVersion: an integer (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
+initialize protocolVersion: an integer from 0 to 65535 (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
 session/new mcpServers: a value (auggie, claude, codex, copilot, gemini, hermes, opencode, qwen, zed)
 session/prompt prompt: a value (auggie, claude, codex, copilot, gemini, opencode, qwen, zed)
 ";
