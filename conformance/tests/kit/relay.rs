@@ -115,7 +115,7 @@ fn cancels_pass_both_ways() {
     assert_eq!(answer["result"]["stopReason"], "cancelled");
 }
 
-// E5: the agent dies in a turn: the client sees that at once, with the agent's own exit status.
+// E5, B040: the agent dies in a turn: the client sees that at once, with the agent's own exit status.
 #[test]
 fn the_agents_end_reaches_the_client() {
     let dir = tempdir().unwrap();

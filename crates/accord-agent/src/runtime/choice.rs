@@ -49,6 +49,27 @@ impl Choice {
         choice
     }
 
+    /// Gives up a mode or an effort that the catalogue has no more, for what a new session starts with.
+    ///
+    /// A route stays, since models come and go; a turn that cannot have its model says so.
+    pub(super) fn fit(&mut self, catalogue: &Catalogue) {
+        // A catalogue without modes may get them yet.
+        if let Some(first) = catalogue.modes.first() {
+            let known = |mode: &SessionModeId| catalogue.modes.iter().any(|known| known.id == *mode);
+            if let Some(mode) = self.mode.take_if(|mode| !known(mode)) {
+                tracing::warn!(%mode, "a session's mode is not known any more; it starts in the first one");
+            }
+            self.mode.get_or_insert_with(|| first.id.clone());
+        }
+        if let Some(model) = self.route.as_ref().and_then(|route| catalogue.model(route)) {
+            let known = |effort: &String| model.efforts.iter().any(|known| known.id == *effort);
+            if let Some(effort) = self.effort.take_if(|effort| !known(effort)) {
+                tracing::warn!(%effort, "a session's effort is not known any more; the model's default holds");
+                self.effort.clone_from(&model.default_effort);
+            }
+        }
+    }
+
     /// Whether a switch is on.
     pub fn is_on(&self, switch: &str, catalogue: &Catalogue) -> bool {
         let initial = || catalogue.switches.iter().any(|known| known.id == switch && known.initial);

@@ -62,6 +62,7 @@ pub(super) async fn past(
         }
         next = slice.next;
     }
+    past.choice.fit(catalogue);
     if running {
         let mut records = Vec::new();
         for call in open {

@@ -92,7 +92,7 @@ async fn only_an_offered_option_that_allows_is_a_permission() {
     assert!(said.is_empty());
 }
 
-// ACPX-PERM-012, ACPX-PERM-013, B071
+// ACPX-PERM-012, ACPX-PERM-013, B071, B070
 #[tokio::test]
 async fn always_and_never_are_remembered_for_the_operation_and_the_session() {
     let mut peer = Peer::connected(asking(), json!({})).await;

@@ -97,7 +97,7 @@ async fn a_hook_that_blocks_does_not_hold_up_the_answer() {
     wire.close().await;
 }
 
-// H4, H9
+// H4, H9, B028
 #[tokio::test]
 async fn what_an_abandoned_turn_still_did_is_not_lost_with_the_process() {
     let state = folder();

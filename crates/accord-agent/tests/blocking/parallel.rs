@@ -119,7 +119,7 @@ async fn a_turn_that_waits_for_a_thread_can_be_cancelled() {
     wire.close().await;
 }
 
-// H9
+// H9, B032
 #[tokio::test]
 async fn an_agent_that_ignores_its_cancel_is_left_behind() {
     let state = folder();

@@ -99,7 +99,7 @@ async fn thoughts_steps_usage_plans_and_titles_have_their_updates() {
     wire.close().await;
 }
 
-// H2, H13
+// H2, H13, B113
 #[tokio::test]
 async fn a_panic_ends_the_turn_and_nothing_else() {
     let state = folder();

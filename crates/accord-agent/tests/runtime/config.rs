@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use accord_agent::{
     StopReason,
-    runtime::{Catalogue, Choice, Model, Provider, Route, Runtime, Turn},
+    protocol::v1::SessionMode,
+    runtime::{Catalogue, Choice, Effort, Model, Provider, Route, Runtime, Turn},
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
@@ -132,12 +133,12 @@ async fn images_go_to_models_that_take_them() {
     assert_eq!(answer["error"]["data"]["path"], "prompt[1].type", "{answer}");
 }
 
-// D10, H16, B115, ACPX-RESTART-005
+// D10, H16, B115, B116, B118, ACPX-RESTART-005
 #[tokio::test]
 async fn choices_survive_a_restart() {
     let stage = Stage::new();
     let mut peer = stage.start(Script::telling()).await;
-    let (id, _) = stage.open(&mut peer).await;
+    let (id, opened) = stage.open(&mut peer).await;
     set(&mut peer, &id, "model", json!("a%2Fb/open")).await;
     set(&mut peer, &id, "reasoning_effort", json!("high")).await;
     let request = peer.request("session/set_mode", json!({"sessionId": id, "modeId": "auto"}));
@@ -148,6 +149,48 @@ async fn choices_survive_a_restart() {
     let answer = peer.call("session/resume", stage.params(&id)).await;
     assert_eq!(chosen(&answer), ["model=a%2Fb/open", "reasoning_effort=high", "mode=auto"]);
     assert_eq!(answer["result"]["modes"]["currentModeId"], "auto");
+    peer.next().await;
+    let (updates, _) = peer.turn(&id, "x").await;
+    assert_eq!(texts(&updates), [" a%2Fb/open high"], "what is told is what is used");
+
+    peer.call("session/close", json!({"sessionId": id})).await;
+    let load = peer.request("session/load", stage.params(&id));
+    peer.send(load.clone()).await;
+    let loaded = peer.answer(&load).await.1;
+    assert_eq!(loaded["result"], answer["result"]);
+    let keys = |answer: &Value| -> Vec<String> {
+        answer["result"]
+            .as_object()
+            .expect("a result")
+            .keys()
+            .filter(|key| *key != "sessionId")
+            .cloned()
+            .collect()
+    };
+    assert_eq!(keys(&loaded), keys(&opened));
+}
+
+// B127: what was chosen and is not known any more gives way to what there is, and the session opens
+#[tokio::test]
+async fn a_choice_that_is_not_known_any_more_gives_way() {
+    let stage = Stage::new();
+    let mut peer = stage.start(Script::telling()).await;
+    let (id, _) = stage.open(&mut peer).await;
+    set(&mut peer, &id, "model", json!("a%2Fb/open")).await;
+    set(&mut peer, &id, "reasoning_effort", json!("high")).await;
+    let mode = peer.request("session/set_mode", json!({"sessionId": id, "modeId": "auto"}));
+    peer.send(mode.clone()).await;
+    assert_eq!(peer.answer(&mode).await.1["result"], json!({}));
+    drop(peer.hang_up().await);
+    let open = Model::new("open", "Open").efforts([Effort::new("low", "low")]);
+    let less = Catalogue::new([Provider::new("a/b", "AB", [open])]).modes([SessionMode::new("ask", "Ask")]);
+    let builder = stage.builder(Script::telling()).catalogue(less);
+    let mut peer = Peer::connected(builder.build(), json!({})).await;
+    let answer = peer.call("session/resume", stage.params(&id)).await;
+    assert_eq!(chosen(&answer), ["model=a%2Fb/open", "reasoning_effort=provider_default", "mode=ask"]);
+    assert_eq!(answer["result"]["modes"]["currentModeId"], "ask");
+    peer.next().await;
+    assert_eq!(texts(&peer.turn(&id, "x").await.0), [" a%2Fb/open -"]);
 }
 
 // ACP-MODES-001, ACP-MODES-002, ACPX-CONFIG-007, ACPX-MODE-003, ACPX-MODE-004

@@ -101,7 +101,7 @@ async fn lists_are_filtered_by_physical_directory_and_paged() {
     }
 }
 
-// D7, ACPX-LOAD-006, ACPX-LOAD-007, ACPX-SESS-012, B098
+// D7, ACPX-LOAD-006, ACPX-LOAD-007, ACPX-SESS-012, B098, B112
 #[tokio::test]
 async fn resuming_is_refused_where_it_should_be() {
     let stage = Stage::new();

@@ -119,7 +119,7 @@ async fn committed_sends_what_is_stored_and_nothing_else() {
     assert_eq!(replayed[1..], without_notice[..]);
 }
 
-// D12
+// D12, B100
 #[tokio::test]
 async fn live_sends_pieces_and_rich_content_in_the_same_order() {
     let (live, replayed) = both(Projection::Live).await;

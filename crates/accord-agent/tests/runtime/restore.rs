@@ -18,7 +18,7 @@ fn update(value: &Value) -> Record {
     Record::Update(serde_json::value::to_raw_value(value).expect("JSON"))
 }
 
-// ACPX-RESTART-003, ACPX-RESTART-006, ACPX-TOOL-007, B094, B101, B106, B107
+// ACPX-RESTART-003, ACPX-RESTART-006, ACPX-TOOL-007, B094, B101, B106, B107, B113
 #[tokio::test]
 async fn an_interrupted_turn_is_ended_when_its_session_is_opened() {
     let stage = Stage::new();
@@ -88,7 +88,7 @@ async fn a_failed_and_a_cancelled_turn_are_history_too() {
     peer.quiet().await;
 }
 
-// issue's workload: a long history is read a piece at a time
+// B092: a long history is read a piece at a time
 #[tokio::test]
 async fn a_long_history_replays_whole_and_in_order() {
     let stage = Stage::new();

@@ -10,8 +10,8 @@ use std::{
 
 use accord_protocol::v1::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
-    ElicitationCapabilities, ElicitationFormCapabilities, McpServer, NoticeCapabilities,
-    SessionConfigOptionsCapabilities, SessionId,
+    ElicitationCapabilities, ElicitationFormCapabilities, McpServer, NoticeCapabilities, SessionConfigId,
+    SessionConfigOptionValue, SessionConfigOptionsCapabilities, SessionId,
 };
 use accord_transport::{AgentCommand, Gate, lane};
 use tokio::{
@@ -58,6 +58,7 @@ pub(super) struct Plan {
     pub(super) directories: Vec<PathBuf>,
     pub(super) servers: Vec<McpServer>,
     pub(super) restore: Option<Restore>,
+    pub(super) wanted: Vec<(SessionConfigId, SessionConfigOptionValue)>,
     pub(super) login: Option<Login>,
 }
 
@@ -69,6 +70,7 @@ pub struct RunnerBuilder<H = Refuse> {
     directories: Vec<PathBuf>,
     servers: Vec<McpServer>,
     restore: Option<Restore>,
+    wanted: Vec<(SessionConfigId, SessionConfigOptionValue)>,
     login: Option<Login>,
 }
 
@@ -82,6 +84,7 @@ impl RunnerBuilder {
             directories: Vec::new(),
             servers: Vec::new(),
             restore: None,
+            wanted: Vec::new(),
             login: None,
         }
     }
@@ -106,8 +109,8 @@ impl<H: Handler> RunnerBuilder<H> {
     /// Questions that it has ready-made answers for are answered by those; the others are told as events.
     #[must_use]
     pub fn client<N: Handler>(self, client: Builder<N>) -> RunnerBuilder<N> {
-        let Self { source, cwd, directories, servers, restore, login, .. } = self;
-        RunnerBuilder { source, client, cwd, directories, servers, restore, login }
+        let Self { source, cwd, directories, servers, restore, wanted, login, .. } = self;
+        RunnerBuilder { source, client, cwd, directories, servers, restore, wanted, login }
     }
 
     /// The session's folder. Default: the one this program runs in.
@@ -135,6 +138,20 @@ impl<H: Handler> RunnerBuilder<H> {
     #[must_use]
     pub fn restore(mut self, restore: Restore) -> Self {
         self.restore = Some(restore);
+        self
+    }
+
+    /// What an option of the session is to be: set before the first prompt, where the session that was opened or restored says
+    /// otherwise. Several are set in the order of these calls.
+    ///
+    /// A session that does not offer it does not open: a prompt must not run with what nobody chose.
+    #[must_use]
+    pub fn config_option(
+        mut self,
+        option: impl Into<SessionConfigId>,
+        value: impl Into<SessionConfigOptionValue>,
+    ) -> Self {
+        self.wanted.push((option.into(), value.into()));
         self
     }
 
@@ -167,6 +184,7 @@ impl<H: Handler> RunnerBuilder<H> {
             directories: self.directories,
             servers: self.servers,
             restore: self.restore,
+            wanted: self.wanted,
             login: self.login,
         });
         let (tells, telling) = watch::channel(());

@@ -4,7 +4,10 @@ use std::sync::{Arc, Weak};
 
 use accord_protocol::{
     rpc::ErrorCode,
-    v1::{AuthMethod, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionId},
+    v1::{
+        AuthMethod, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionConfigId,
+        SessionConfigKind, SessionConfigOptionValue, SessionId,
+    },
 };
 use tokio::sync::watch;
 
@@ -64,6 +67,23 @@ impl Opening {
     }
 
     async fn open(&self) -> Result<Session, RunError> {
+        let session = self.opened().await?;
+        for (option, value) in &self.plan.wanted {
+            if is_set(&session, option, value) {
+                continue;
+            }
+            if let Err(error) = session.set_config_option(option.clone(), value.clone()).await {
+                // Whoever tries again opens it again, which agents refuse for a session that is open.
+                if let Err(error) = session.close().await {
+                    tracing::debug!(%error, "a session that is not as wanted stays open");
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(session)
+    }
+
+    async fn opened(&self) -> Result<Session, RunError> {
         let client = self.client().await?;
         let refusal = match open_session(&client, &self.plan).await {
             Err(Error::AuthRequired { error, methods }) => Error::AuthRequired { error, methods },
@@ -175,6 +195,20 @@ async fn load(client: &Client, plan: &Plan, id: &SessionId) -> Result<Session, E
     request.additional_directories = directories(plan);
     let Some(feed) = client.shared.feed.clone() else { return client.load_session(request).await };
     client.open_loaded(&request, feed).await
+}
+
+fn is_set(session: &Session, option: &SessionConfigId, value: &SessionConfigOptionValue) -> bool {
+    let options = session.config_options();
+    let current = options.iter().find(|offered| offered.id == *option).map(|offered| &offered.kind);
+    match (current, value) {
+        (Some(SessionConfigKind::Select(select)), SessionConfigOptionValue::ValueId(wanted)) => {
+            select.current_value == *wanted
+        }
+        (Some(SessionConfigKind::Boolean(switch)), SessionConfigOptionValue::Boolean(wanted)) => {
+            switch.current_value == *wanted
+        }
+        _ => false,
+    }
 }
 
 fn directories(plan: &Plan) -> Option<Vec<std::path::PathBuf>> {

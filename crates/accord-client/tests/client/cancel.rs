@@ -224,13 +224,19 @@ async fn silence_does_not_count_while_a_person_is_asked() {
     assert!(matches!(error, TurnError::Deadline { limit: Limit::Silence(_) }), "{error:?}");
 }
 
-// B049: a turn has no limit of its own; half an hour of a tool is no fault.
+// B049, B050: a turn has no limit of its own; half an hour of a tool is no fault, nor are three hours of updates.
 #[tokio::test(start_paused = true)]
 async fn a_long_turn_is_left_alone() {
     let (session, mut agent) = opened(Client::builder(), json!({})).await;
-    let turn = session.prompt("go").await.unwrap();
+    let mut turn = session.prompt("go").await.unwrap();
     let prompt = agent.expect("session/prompt").await;
     tokio::time::advance(Duration::from_secs(1800)).await;
+    agent.assert_quiet().await;
+    for _ in 0..180 {
+        tokio::time::advance(Duration::from_secs(60)).await;
+        agent.update(chunk("on it")).await;
+        assert!(turn.next().await.is_some());
+    }
     agent.assert_quiet().await;
     agent.answer(&prompt, json!({"stopReason": "end_turn"})).await;
     assert_eq!(turn.finish().await.unwrap(), StopReason::EndTurn);

@@ -8,7 +8,7 @@ use tokio::io::split;
 
 use crate::script::{connected, wire};
 
-// ACPX-INIT-001 to 004: version 1, the capabilities, a name; and nothing else before the answer.
+// ACPX-INIT-001 to 004, B187: version 1, the capabilities, a name; and nothing else before the answer.
 #[tokio::test]
 async fn initialize_says_who_we_are_and_what_we_offer() {
     let (ours, mut agent) = wire();

@@ -78,14 +78,16 @@ async fn a_session_is_closed_while_it_is_loaded() {
     assert_eq!(again.unwrap().status(), SessionStatus::Idle);
 }
 
-// T6: an answer that comes after its deadline is nobody's, and the next request gets its own.
+// T6, B166: an answer that comes after its deadline is nobody's, and the next request gets its own.
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_is_nobodys() {
     let builder = Client::builder().request_deadline(Duration::from_secs(1));
     let (client, mut agent) = connected(builder, json!({})).await;
     let opening = client.new_session(Path::new(CWD));
     let (opened, late) = tokio::join!(opening, agent.expect("session/new"));
-    assert!(matches!(opened, Err(Error::Timeout { method: "session/new", .. })), "{opened:?}");
+    let error = opened.unwrap_err();
+    assert!(matches!(error, Error::Timeout { method: "session/new", .. }), "{error:?}");
+    assert_eq!(error.to_string(), "the agent did not answer session/new within 1s");
     agent.expect("$/cancel_request").await;
     agent.answer(&late, json!({"sessionId": "late"})).await;
     let session = open(&client, &mut agent, json!({"sessionId": "own"})).await;

@@ -226,7 +226,7 @@ async fn a_closed_session_takes_nothing() {
     agent.assert_quiet().await;
 }
 
-// B163: the agent's error comes whole, and its text says what its data says.
+// B163, B164: the agent's error comes whole, and its text says what its data says.
 #[tokio::test]
 async fn the_agents_error_comes_whole() {
     let (client, mut agent) = connected(Client::builder(), json!({})).await;
@@ -235,7 +235,9 @@ async fn the_agents_error_comes_whole() {
     agent.refuse(&request, -32603, "Internal error", json!({"details": "unknown mode: auto"})).await;
     let error = opening.await.unwrap().unwrap_err();
     assert_eq!(error.refusal().unwrap().code.0, -32603);
-    assert!(error.to_string().contains("unknown mode: auto"), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("session/new") && text.contains("unknown mode: auto"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
 
 async fn logged_out(login: Login) -> (Client, Agent) {

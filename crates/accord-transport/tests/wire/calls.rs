@@ -68,7 +68,7 @@ async fn the_end_of_input_fails_what_is_pending() {
     assert!(matches!(handle.call_raw("_later", &()).await, Err(CallError::Lost(_))));
 }
 
-// E5
+// E5, B040
 #[tokio::test]
 async fn an_end_in_order_is_told_once() {
     let (recorder, mut told) = Recorder::new();

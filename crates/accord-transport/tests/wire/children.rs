@@ -146,10 +146,11 @@ async fn the_environment_follows_its_policy() {
     assert_eq!(asked(&ask(EnvPolicy::Allow(vec!["CARGO_MANIFEST_DIR".into()]))).await, ours);
 }
 
+// B085, B089
 #[tokio::test]
 async fn arguments_directory_and_pid_are_what_was_asked_for() {
     let odd = r#"a "b" \c $d 'e'"#;
-    let script = r#"[ "$1" = "$2" ] && answer=same; read line; printf '{"jsonrpc":"2.0","id":1,"result":{"is":"%s %s %s"}}\n' $answer $PWD $$; cat"#;
+    let script = r#"[ $# = 2 ] && [ "$1" = "$2" ] && answer=same; read line; printf '{"jsonrpc":"2.0","id":1,"result":{"is":"%s %s %s"}}\n' $answer $PWD $$; cat"#;
     let command = AgentCommand::new("/bin/sh").args(["-c", script, "sh", odd]).arg(odd).cwd("/");
     let handle = spawn(&command).expect("sh is there");
     let answer = within(handle.call_raw("_x", &())).await.expect("answered");

@@ -50,7 +50,11 @@ impl Config {
         let environment = &environment.reread().unwrap_or_else(|_| environment.clone());
         let backend = match environment.get(BACKEND).as_deref() {
             Some("scripted") => Backend::Scripted,
-            _ => Backend::Chat,
+            None | Some("" | "chat") => Backend::Chat,
+            Some(other) => {
+                ignored(BACKEND, other);
+                Backend::Chat
+            }
         };
         let efforts = |names: Vec<String>| -> Vec<Effort> {
             names.into_iter().map(|name| Effort::new(name.clone(), name)).collect()
@@ -72,7 +76,7 @@ impl Config {
         Self {
             backend,
             catalogue: Catalogue::new([provider]),
-            window: environment.get(WINDOW).and_then(|size| size.parse().ok()).unwrap_or(32_768),
+            window: number(environment, WINDOW).unwrap_or(32_768),
             images: environment.get(IMAGES).is_some_and(|value| value == "1"),
             environment: environment.clone(),
         }
@@ -134,4 +138,14 @@ pub(crate) fn env_file() -> Option<PathBuf> {
 fn listed(environment: &Environment, name: &str) -> Vec<String> {
     let value = environment.get(name).unwrap_or_default();
     value.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn number(environment: &Environment, name: &str) -> Option<u64> {
+    let value = environment.get(name)?;
+    value.parse().inspect_err(|_| ignored(name, &value)).ok()
+}
+
+/// A setting of another version, or a slip, must not keep the agent from working.
+fn ignored(name: &str, value: &str) {
+    tracing::warn!(name, value, "this setting is not understood, and its default holds");
 }

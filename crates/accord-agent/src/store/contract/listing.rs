@@ -68,6 +68,7 @@ fn pages_visit_every_session_once(place: &Place<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+// B104
 fn small_pages(place: &Place<'_>) -> Result<(), Failure> {
     let mut store = place.open()?;
     for number in 0..30_u64 {
@@ -75,7 +76,9 @@ fn small_pages(place: &Place<'_>) -> Result<(), Failure> {
         stored(&mut *store, &Header::new(format!("s{number:02}"), cwd, number))?;
     }
     let pages = pages(&mut *store, &Query::newest(1).cwd("/rare"))?;
-    same(&all_ids(&pages), &vec!["s20", "s10", "s00"])
+    same(&all_ids(&pages), &vec!["s20", "s10", "s00"])?;
+    let full = pages.iter().rev().skip(1).all(|page| page.entries.len() == 1);
+    ensure(full, || "a page with room before the last match".to_owned())
 }
 
 fn pages_are_keyed(place: &Place<'_>) -> Result<(), Failure> {

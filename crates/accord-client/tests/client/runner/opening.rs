@@ -3,7 +3,7 @@
 use accord_client::runner::{Restore, RunError, RunnerState};
 use serde_json::{Value, json};
 
-use super::{Stage, bare, restoring, stage};
+use super::{Stage, bare, restoring, stage, stage_with};
 use crate::script::{CWD, chunk};
 
 async fn initialized(stage: &mut Stage, capabilities: Value) {
@@ -151,4 +151,62 @@ async fn an_interrupt_while_opening_withholds_the_prompt() {
     let run = stage.run("go");
     stage.agent.serve("session/prompt", json!({"stopReason": "end_turn"})).await;
     assert_eq!(run.await.unwrap().unwrap(), "end_turn");
+}
+
+fn options(model: &str, web: bool) -> Value {
+    let models = json!([{"value": "m1", "name": "M1"}, {"value": "m2", "name": "M2"}]);
+    json!([
+        {"id": "model", "name": "Model", "type": "select", "currentValue": model, "options": models},
+        {"id": "web", "name": "Web", "type": "boolean", "currentValue": web},
+    ])
+}
+
+// B130: what was chosen is set before the prompt, where the session that was restored says otherwise, and nowhere else.
+#[tokio::test]
+async fn a_restored_session_is_set_to_what_was_chosen() {
+    for (web, steps) in [(true, 1), (false, 2)] {
+        let mut stage = stage_with(|builder| {
+            let restored = builder.restore(Restore::Load("sess_1".into()));
+            restored.config_option("model", "m2").config_option("web", true)
+        });
+        let run = stage.run("go");
+        initialized(&mut stage, json!({"loadSession": true})).await;
+        stage.agent.serve("session/load", json!({"configOptions": options("m1", web)})).await;
+        let wanted = [
+            (json!({"sessionId": "sess_1", "configId": "model", "value": "m2"}), options("m2", web)),
+            (
+                json!({"sessionId": "sess_1", "configId": "web", "type": "boolean", "value": true}),
+                options("m2", true),
+            ),
+        ];
+        for (params, now) in wanted.into_iter().take(steps) {
+            let request = stage.agent.expect("session/set_config_option").await;
+            assert_eq!(request["params"], params);
+            stage.agent.answer(&request, json!({"configOptions": now})).await;
+        }
+        stage.agent.serve("session/prompt", json!({"stopReason": "end_turn"})).await;
+        assert_eq!(run.await.unwrap().unwrap(), "end_turn");
+    }
+}
+
+// B130: no prompt runs with what nobody chose; the session is closed again, so that another attempt finds it as it was.
+#[tokio::test]
+async fn a_choice_that_is_not_offered_withholds_the_prompt() {
+    let mut stage = stage_with(|builder| builder.config_option("model", "m9"));
+    for _ in 0..2 {
+        let run = stage.run("go");
+        if stage.agent.log.lock().unwrap().is_empty() {
+            initialized(&mut stage, json!({"sessionCapabilities": {"close": {}}})).await;
+        }
+        stage
+            .agent
+            .serve("session/new", json!({"sessionId": "sess_1", "configOptions": options("m1", false)}))
+            .await;
+        stage.agent.serve("session/close", json!({})).await;
+        let error = run.await.unwrap().unwrap_err();
+        assert_eq!(error, "`m9` is no value of the configuration option `model`");
+        assert_eq!(stage.runner.state(), RunnerState::Idle);
+    }
+    stage.agent.assert_quiet().await;
+    stage.assert_nothing_told();
 }

@@ -35,7 +35,7 @@ fn filled(answers: &[(&str, &[&str])]) -> InputReply {
     )
 }
 
-// E18, ACPX-PERM-007, ACPX-PERM-011: stable ids, effects by kind; answered each by its own, in any order; wrong answers
+// E18, ACPX-PERM-007, ACPX-PERM-011, B061: stable ids, effects by kind; answered each by its own, in any order; wrong answers
 // are the caller's error and the agent hears nothing of them.
 #[tokio::test]
 async fn approvals_are_answered_each_by_its_own() {

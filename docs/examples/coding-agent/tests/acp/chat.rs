@@ -160,6 +160,7 @@ fn an_image_goes_to_models_that_see() {
     agent.end();
 }
 
+// B047, B161
 #[test]
 fn what_servers_get_wrong_is_an_error_that_says_so() {
     let (url, _requests) = server::telling(|number, stream| match number {

@@ -110,3 +110,23 @@ fn an_agent_without_a_model_server_wants_a_login_and_names_the_way() {
     assert_eq!(said(&agent.prompt(&session, "echo now it works")), "now it works");
     agent.end();
 }
+
+// B127
+#[test]
+fn settings_that_are_not_understood_leave_their_defaults() {
+    let (state, url) = (folder(), server::scripted());
+    let mut agent = Agent::start(&mut program(
+        state.path(),
+        &[
+            ("ACCORD_BACKEND", "futuristic"),
+            ("ACCORD_CONTEXT", "wide"),
+            ("ACCORD_IMAGES", "some"),
+            ("ACCORD_EFFORTS", " ,,"),
+            ("ACCORD_BASE_URL", &url),
+            ("ACCORD_MODEL", ",plain"),
+        ],
+    ));
+    let session = agent.session(state.path());
+    assert_eq!(said(&agent.prompt(&session, "echo it works")), "it works");
+    agent.end();
+}

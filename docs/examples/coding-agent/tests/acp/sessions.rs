@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::harness::{Agent, folder, of, said};
 
-// H4, H16
+// H4, H16, B116
 #[test]
 fn sessions_come_back_from_sqlite_with_history_title_and_model() {
     let (state, project) = (folder(), folder());
