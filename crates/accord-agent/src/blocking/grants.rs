@@ -83,7 +83,7 @@ impl Grants {
 mod tests {
     use super::*;
 
-    // H6
+    // H6, B070
     #[test]
     fn a_decision_covers_its_tool_and_pattern_and_nothing_else() {
         let push = ApprovalRequest::new("shell", "git push origin").pattern("git push *");
