@@ -29,7 +29,6 @@ pub(crate) struct Shared {
 }
 
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, set and asked for apart")]
 pub(crate) struct State {
     pub(crate) peer: Peer<Waiter>,
     /// The driver's, while it sleeps.

@@ -104,6 +104,29 @@ async fn a_command_that_ignores_the_kill_is_forced() {
     assert_eq!(ask(&mut agent, "wait_for_exit", &terminal).await, json!({"signal": "SIGKILL"}));
 }
 
+// B203: what a command leaves behind, out of reach and with its output in hand: wait, kill and release are answered all the same.
+#[tokio::test]
+async fn what_a_command_leaves_behind_is_not_waited_for() {
+    if !std::path::Path::new("/usr/bin/setsid").exists() {
+        println!("skipped: there is no setsid here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [up, end] = ["up", "end"].map(|name| folder.path().join(name));
+    assert!(std::process::Command::new("mkfifo").args([&up, &end]).status().unwrap().success());
+    let (_session, mut agent) = session().await;
+    let (up, until) = (up.display(), end.display());
+    let script = format!("setsid sh -c 'echo >{up}; read line <{until}' & read line <{up}; echo hi");
+    let terminal = shell(&mut agent, &script).await;
+    assert_eq!(ask(&mut agent, "wait_for_exit", &terminal).await, json!({"exitCode": 0}));
+    let output = json!({"output": "hi\n", "truncated": false, "exitStatus": {"exitCode": 0}});
+    assert_eq!(ask(&mut agent, "output", &terminal).await, output);
+    assert_eq!(ask(&mut agent, "kill", &terminal).await, json!({}));
+    assert_eq!(ask(&mut agent, "release", &terminal).await, json!({}));
+    // It is still there: somebody reads what lets it go.
+    std::fs::write(end, "\n").unwrap();
+}
+
 // ACPX-TERM-008: release ends the command, answers who waits, and frees the id.
 #[tokio::test]
 async fn release_ends_and_forgets() {
