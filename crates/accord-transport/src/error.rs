@@ -1,7 +1,6 @@
 //! Errors that say whose fault it was.
 
 use std::io;
-use std::time::Duration;
 
 use accord_peer::{Failed, SendError};
 use accord_protocol::rpc::{self, ErrorCode, Fault, Misfit};
@@ -59,18 +58,6 @@ pub enum CallError {
     /// Our parameters do not serialise; nothing was sent.
     #[error("the parameters do not serialise")]
     Unserialisable(#[source] io::Error),
-    /// The peer did not answer in time.
-    #[error("no answer within {after:?}")]
-    Timeout {
-        /// How long was waited.
-        after: Duration,
-    },
-    /// The peer did not advertise what this call needs; nothing was sent.
-    #[error("the peer does not offer {capability}")]
-    Unsupported {
-        /// The capability, as the protocol names it.
-        capability: String,
-    },
 }
 
 impl CallError {

@@ -244,6 +244,31 @@ async fn losing_the_connection_closes_every_session() {
     assert_eq!(listed(&peer.call("session/list", json!({})).await), [&two, &one], "nothing is locked");
 }
 
+// B112: only a delete takes a session from the store: a restore that fails, or a prompt to what is not open, leaves it as it was
+#[tokio::test]
+async fn what_fails_takes_nothing_from_the_store() {
+    let stage = Stage::new();
+    let mut peer = stage.start(Script::telling()).await;
+    let (id, _) = stage.open(&mut peer).await;
+    peer.turn(&id, "x").await;
+    drop(peer.hang_up().await);
+    let mut refusing = Script::telling();
+    refusing.refuses_to_open = true;
+    let mut peer = stage.start(refusing).await;
+    for method in ["session/resume", "session/load"] {
+        let request = peer.request(method, stage.params(&id));
+        peer.send(request.clone()).await;
+        assert_eq!(peer.answer(&request).await.1["error"]["message"], "no session today", "{method}");
+        assert_eq!(peer.turn(&id, "y").await.1["error"]["code"], -32002, "{method}");
+    }
+    drop(peer.hang_up().await);
+    let mut peer = stage.start(Script::telling()).await;
+    assert_eq!(listed(&peer.call("session/list", json!({})).await), [&id]);
+    peer.call("session/resume", stage.params(&id)).await;
+    peer.next().await;
+    assert_eq!(texts(&peer.turn(&id, "z").await.0), ["\"x\" a%2Fb/m low"]);
+}
+
 // ACP-DELETE-001, ACP-DELETE-002, ACPX-DELETE-002, ACPX-DELETE-004, B109, B110
 #[tokio::test]
 async fn deleting_removes_for_good() {
