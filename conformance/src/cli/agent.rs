@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::args::{Args, Flag, flag};
 use super::{output, scenario, subject};
 use crate::report::{Report, terminal};
-use crate::wire::requirement::{Side, find};
+use crate::wire::requirement::{self, Side, find};
 use crate::wire::run::{self, Outcome};
 
 pub(super) const FLAGS: &[Flag] = &[
@@ -29,12 +29,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 /// The whole run, but for what is done with the report; `kit` is the program that serves as MCP server and recorder.
 pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
     let began = Instant::now();
+    let jobs = jobs(args)?;
+    known_ids(args, Side::Agent)?;
     let mut subject = subject::of(args, kit)?;
     let baseline = output::baseline(args, Side::Agent)?;
     let alone = args.has("only") || args.has("no-scenario");
     let (rows, recordings) = if alone { Default::default() } else { scenario::play(args, subject.clone())? };
     run::probe(&mut subject);
-    let outcomes = run::run(&subject, |id| wanted(args, id), jobs(args)?, told);
+    let outcomes = run::run(&subject, |id| wanted(args, id), jobs, told);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     Ok(Report {
         side: Side::Agent,
@@ -57,13 +59,26 @@ pub(super) fn jobs(args: &Args) -> Result<usize, String> {
     }
 }
 
+/// Whether each pattern of `--only` means a requirement of this side: a run of nothing would pass for ever.
+pub(super) fn known_ids(args: &Args, side: Side) -> Result<(), String> {
+    let known = || requirement::all().iter().filter(|requirement| requirement.side.includes(side));
+    match patterns(args).find(|pattern| !known().any(|known| matches(pattern, &known.id))) {
+        Some(unknown) => Err(format!("--only: no requirement of this side is called {unknown}")),
+        None => Ok(()),
+    }
+}
+
 /// Whether `--only` lets a requirement through.
 pub(super) fn wanted(args: &Args, id: &str) -> bool {
-    let mut patterns = args.values("only").flat_map(|list| list.split(',')).map(str::trim).peekable();
+    let mut patterns = patterns(args).peekable();
     let all = patterns.peek().is_none();
-    let matched = patterns.any(|pattern| match pattern.strip_suffix('*') {
-        Some(start) => id.starts_with(start),
-        None => id == pattern,
-    });
-    (all || matched) && find(id).is_some()
+    (all || patterns.any(|pattern| matches(pattern, id))) && find(id).is_some()
+}
+
+fn patterns(args: &Args) -> impl Iterator<Item = &str> {
+    args.values("only").flat_map(|list| list.split(',')).map(str::trim)
+}
+
+fn matches(pattern: &str, id: &str) -> bool {
+    pattern.strip_suffix('*').map_or(id == pattern, |start| id.starts_with(start))
 }

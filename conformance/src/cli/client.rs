@@ -46,11 +46,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 /// The whole run, but for what is done with the report; `kit` is the program that plays the agents.
 pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
     let began = Instant::now();
+    let jobs = super::agent::jobs(args)?;
+    super::agent::known_ids(args, Side::Client)?;
     let baseline = output::baseline(args, Side::Client)?;
     let mut visitor = visitor(args, kit)?;
     run_client::probe(&mut visitor)?;
     let wanted = |id: &str| super::agent::wanted(args, id);
-    let outcomes = run_client::run(&visitor, wanted, super::agent::jobs(args)?, told);
+    let outcomes = run_client::run(&visitor, wanted, jobs, told);
     Ok(Report {
         side: Side::Client,
         command: args.command.clone(),

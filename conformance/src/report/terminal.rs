@@ -172,7 +172,10 @@ fn counts(report: &Report) -> String {
         report.took.as_secs_f64()
     );
     let objections = report.objections();
-    if objections.is_empty() {
+    let seen = report.count(Verdict::Passed) + failed > 0 || !report.rows.is_empty();
+    if objections.is_empty() && !seen {
+        line!(text, "nothing was seen of {}, so nothing is said of it", report.name);
+    } else if objections.is_empty() {
         line!(
             text,
             "{}",

@@ -30,8 +30,10 @@ impl Printer {
             EventKind::ApprovalRequested(approval) => match self.permission {
                 Permission::Allow => {
                     let decision = |decision| runner.answer_approval(&approval.approval_id, &decision);
-                    // An agent that offers no way to allow once is refused.
-                    decision(Decision::Approve).or_else(|_| decision(Decision::Deny))
+                    // An agent that offers no way to allow once is refused, by whatever it offers for that.
+                    decision(Decision::Approve)
+                        .or_else(|_| decision(Decision::Deny))
+                        .or_else(|_| decision(Decision::Cancel))
                 }
                 Permission::Reject => runner
                     .answer_approval(&approval.approval_id, &Decision::Deny)

@@ -2,6 +2,7 @@
 
 mod alarms;
 mod captures;
+mod choice;
 mod field_cases;
 mod fixtures;
 mod kills;

@@ -9,6 +9,7 @@ mod mounts;
 mod outcome;
 mod peer;
 mod reason;
+mod secrets;
 mod stdio;
 
 use std::time::Duration;

@@ -34,6 +34,9 @@ pub(super) fn level(name: &str) -> Option<LevelFilter> {
     known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim())).map(|(_, level)| level)
 }
 
+/// What these say may hold the addresses and headers of servers, and so their keys; what matters of it is told by us.
+const UNGUARDED: &[&str] = &["rmcp", "reqwest", "hyper", "hyper_util", "h2", "rustls"];
+
 /// Events only: spans would tell nothing that the events' own fields do not.
 struct Stderr {
     level: LevelFilter,
@@ -42,7 +45,8 @@ struct Stderr {
 
 impl Subscriber for Stderr {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.level
+        let from = metadata.target().split("::").next().unwrap_or_default();
+        *metadata.level() <= self.level && !UNGUARDED.contains(&from)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

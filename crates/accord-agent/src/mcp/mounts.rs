@@ -13,6 +13,7 @@ use tokio::{task::JoinSet, time::timeout};
 use super::check::normalised;
 use super::outcome::{CallError, CallOutcome};
 use super::peer::{Client, Listed, Running};
+use super::secrets::Secrets;
 use super::stdio::Process;
 use super::{McpPolicy, McpSettings, http, reason};
 use crate::handler::Error;
@@ -223,17 +224,21 @@ async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<S
     let client = Client::default();
     let listed = client.listed.clone();
     let limit = settings.start_limit;
+    // A server may say them in its refusal.
+    let secrets = Secrets::of(&server);
     let (name, running, process) = match server {
         McpServer::Stdio(declared) => {
             let program = Some(declared.command.clone());
-            let (process, output, input) = Process::start(&declared, cwd).map_err(|error| Failed {
-                program: program.clone(),
-                ..Failed::new(format!("its program cannot be run: {error}"))
-            })?;
+            let (process, output, input) =
+                Process::start(&declared, secrets.clone(), cwd).map_err(|error| Failed {
+                    program: program.clone(),
+                    ..Failed::new(format!("its program cannot be run: {error}"))
+                })?;
             match within(limit, connect(client, (output, input))).await {
                 Ok(running) => (declared.name, running, Some(process)),
                 Err(reason) => {
                     let (exited, stderr) = process.end(settings.grace).await;
+                    let reason = secrets.hide(&reason);
                     let reason =
                         exited.map_or(reason.clone(), |how| format!("{reason}; {}", reason::exit(how)));
                     return Err(Failed { reason, program, stderr });
@@ -242,7 +247,8 @@ async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<S
         }
         McpServer::Http(declared) => {
             let transport = http::transport(&declared).map_err(Failed::new)?;
-            let running = within(limit, connect(client, transport)).await.map_err(Failed::new)?;
+            let running = within(limit, connect(client, transport)).await;
+            let running = running.map_err(|reason| Failed::new(secrets.hide(&reason)))?;
             (declared.name, running, None)
         }
         _ => return Err(Failed::new("its type is not offered")),

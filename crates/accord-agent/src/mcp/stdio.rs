@@ -17,6 +17,8 @@ use tokio::{
     time::timeout,
 };
 
+use super::secrets::Secrets;
+
 /// What a server inherits of this process's environment: enough to find its way, nothing that may be secret.
 const INHERITED: &[&str] = &[
     "PATH",
@@ -45,8 +47,6 @@ const INHERITED: &[&str] = &[
 ];
 /// So much of a server's stderr is kept.
 const KEPT: usize = 4 << 10;
-/// A shorter secret would blot out half of what is kept.
-const SECRET: usize = 4;
 
 /// A running server.
 #[derive(Debug)]
@@ -58,7 +58,11 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts the server; its stdout and stdin are the connection.
-    pub(super) fn start(server: &McpServerStdio, cwd: &Path) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+    pub(super) fn start(
+        server: &McpServerStdio,
+        secrets: Secrets,
+        cwd: &Path,
+    ) -> io::Result<(Self, ChildStdout, ChildStdin)> {
         let mut command = Command::new(&server.command);
         command.args(&server.args).current_dir(cwd).env_clear();
         command.envs(INHERITED.iter().filter_map(|name| Some((name, env::var_os(name)?))));
@@ -72,8 +76,7 @@ impl Process {
         else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let secrets = server.env.iter().map(|variable| variable.value.as_str().to_owned());
-        let stderr = Stderr::keep(stderr, secrets.filter(|secret| secret.len() >= SECRET).collect());
+        let stderr = Stderr::keep(stderr, secrets);
         Ok((Self { child, group, stderr }, stdout, stdin))
     }
 
@@ -97,13 +100,13 @@ impl Process {
 struct Stderr {
     kept: Arc<Mutex<Vec<u8>>>,
     draining: JoinHandle<()>,
-    secrets: Vec<String>,
+    secrets: Secrets,
 }
 
 impl Stderr {
-    fn keep(stderr: impl AsyncRead + Unpin + Send + 'static, secrets: Vec<String>) -> Self {
+    fn keep(stderr: impl AsyncRead + Unpin + Send + 'static, secrets: Secrets) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let draining = tokio::spawn(drain(stderr, Arc::clone(&kept)));
+        let draining = tokio::spawn(drain(stderr, Arc::clone(&kept), KEPT + secrets.longest()));
         Self { kept, draining, secrets }
     }
 
@@ -111,17 +114,20 @@ impl Stderr {
     async fn last_words(self, patience: Duration) -> String {
         drop(timeout(patience, self.draining).await);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = String::from_utf8_lossy(&kept).trim().to_owned();
-        self.secrets.iter().fold(words, |words, secret| words.replace(secret, "<hidden>"))
+        let words = self.secrets.hide(&String::from_utf8_lossy(&kept));
+        // Where the beginning was cut off, it may have been cut through a secret: so much more was kept.
+        let cut = kept.len().saturating_sub(KEPT);
+        let start = (cut..=words.len()).find(|at| words.is_char_boundary(*at)).unwrap_or(words.len());
+        words[start..].trim().to_owned()
     }
 }
 
-async fn drain(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
+async fn drain(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>, most: usize) {
     let mut chunk = vec![0; 4 << 10];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&chunk[..read]);
-        let excess = kept.len().saturating_sub(KEPT);
+        let excess = kept.len().saturating_sub(most);
         kept.drain(..excess);
     }
 }
