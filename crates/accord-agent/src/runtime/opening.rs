@@ -246,12 +246,13 @@ impl Drop for Draft {
     }
 }
 
-/// The failure that counts is the one that led here.
+/// The failure that counts is the one that led here. Whoever is told of it may ask for the session again at once.
 async fn discard(core: Arc<Core>, new: bool) {
     drop(core.children.close().await);
     match core.chain.end().await {
         (Some(lease), _) if new => drop(lease.delete().await),
-        (lease, _) => drop(lease),
+        (Some(lease), _) => drop(lease.close().await),
+        (None, _) => {}
     }
     core.tools.release().await;
 }
