@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::process::{Agent, Home, said, updates};
 
-/// What a pipe holds, less what a last short write may leave over.
-const FULL: u64 = 60_000;
+/// A pipe of sixteen pages holds at least so much, however its writes fall: two that follow each other fill more than one page.
+const FULL: u64 = 30_000;
 /// Far more than anything here takes.
 const HANG: Duration = Duration::from_secs(120);
 
