@@ -15,6 +15,6 @@ fn refused(side: &str, ids: &str) -> String {
 fn a_requirement_that_does_not_exist_is_refused() {
     assert!(refused("agent", "ACP-INIT-001,ACPX-NOPE").contains("is called ACPX-NOPE"));
     assert!(refused("client", "BOGUS-*").contains("is called BOGUS-*"));
-    // The text of a client's requirement is no agent's.
+    // It is a requirement, but one of clients.
     assert!(refused("agent", "ACPX-MCP-008").contains("is called ACPX-MCP-008"));
 }

@@ -127,3 +127,21 @@ fn an_idle_agent_ends_when_it_is_asked_to() {
     let params = json!({"sessionId": session, "cwd": home.cwd(), "mcpServers": []});
     assert!(agent.call("session/resume", &params)["result"].is_object());
 }
+
+// D4: what runs is waited for, and nothing new begins meanwhile
+#[test]
+fn nothing_is_taken_on_while_it_ends() {
+    let home = Home::new();
+    let mut agent = home.start(&["--grace", "60000", "--mcp-limit", "60000"], &json!({}));
+    let server = report(home.cwd(), "server");
+    let mute = json!({"name": "mute", "command": "/bin/sh", "args": ["-c", "echo $$ > server; exec sleep 1000"], "env": []});
+    agent.request("session/new", &json!({"cwd": home.cwd(), "mcpServers": [mute]}));
+    pid(&server);
+    agent.signal(Signal::TERM);
+    // Until the signal has come, the list is told.
+    while agent.call("session/list", &json!({}))["result"].is_object() {}
+    let answer = agent.call("session/new", &json!({"cwd": home.cwd(), "mcpServers": []}));
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    let told = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(told.contains("about to end"), "{answer}");
+}

@@ -47,6 +47,8 @@ pub(crate) struct Serving<A> {
     pub(crate) wire: Arc<Wire>,
     pub(crate) offer: Arc<Offer>,
     pub(crate) tasks: TaskTracker,
+    /// This side is about to go: what runs may end, and nothing new begins.
+    pub(crate) leaving: CancellationToken,
     /// The connection is gone.
     pub(crate) gone: CancellationToken,
     /// How long a handler may go on after its call was cancelled.
@@ -60,6 +62,7 @@ impl<A> Clone for Serving<A> {
             wire: Arc::clone(&self.wire),
             offer: Arc::clone(&self.offer),
             tasks: self.tasks.clone(),
+            leaving: self.leaving.clone(),
             gone: self.gone.clone(),
             grace: self.grace,
         }
@@ -83,6 +86,9 @@ impl<A: Agent> Service for Router<A> {
     fn call(&mut self, call: Call) {
         let serving = &self.serving;
         let offer = &serving.offer;
+        if serving.leaving.is_cancelled() {
+            return refuse(call, Error::internal("the agent is about to end and takes nothing on"));
+        }
         match call.method() {
             InitializeRequest::METHOD => serving.initialize(call),
             AuthenticateRequest::METHOD if offer.auth => serving.run(call, Serving::authenticate),

@@ -117,6 +117,7 @@ impl<A: Agent> Serve<A> {
             agent: Arc::new(self.agent),
             wire: Arc::new(Wire::new(handle.clone(), frame_limit)),
             tasks: TaskTracker::new(),
+            leaving: CancellationToken::new(),
             gone: CancellationToken::new(),
             grace: self.grace,
         };
@@ -135,6 +136,7 @@ impl<A: Agent> Serve<A> {
 impl<A: Agent> Serving<A> {
     /// Everything that runs is cancelled and waited for, at most twice the grace.
     async fn end_turns(&self) {
+        self.leaving.cancel();
         let entries = self.wire.table.take_all();
         self.tasks.close();
         let mut ended = pin!(async {

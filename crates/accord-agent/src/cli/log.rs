@@ -15,6 +15,8 @@ use tracing::{
 
 /// Sends everything of at least `level` to stderr, from now on and from every thread.
 ///
+/// What HTTP and MCP libraries say is left out: it may hold the keys of servers.
+///
 /// Without effect where the program has installed its own subscriber before.
 pub fn log_to_stderr(level: LevelFilter) {
     // The program's own subscriber, if there is one, is what it wants.

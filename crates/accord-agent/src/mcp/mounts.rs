@@ -234,11 +234,10 @@ async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<S
                     program: program.clone(),
                     ..Failed::new(format!("its program cannot be run: {error}"))
                 })?;
-            match within(limit, connect(client, (output, input))).await {
+            match within(limit, connect(client, (output, input), &secrets)).await {
                 Ok(running) => (declared.name, running, Some(process)),
                 Err(reason) => {
                     let (exited, stderr) = process.end(settings.grace).await;
-                    let reason = secrets.hide(&reason);
                     let reason =
                         exited.map_or(reason.clone(), |how| format!("{reason}; {}", reason::exit(how)));
                     return Err(Failed { reason, program, stderr });
@@ -247,8 +246,7 @@ async fn start(server: McpServer, cwd: &Path, settings: McpSettings) -> Result<S
         }
         McpServer::Http(declared) => {
             let transport = http::transport(&declared).map_err(Failed::new)?;
-            let running = within(limit, connect(client, transport)).await;
-            let running = running.map_err(|reason| Failed::new(secrets.hide(&reason)))?;
+            let running = within(limit, connect(client, transport, &secrets)).await.map_err(Failed::new)?;
             (declared.name, running, None)
         }
         _ => return Err(Failed::new("its type is not offered")),
@@ -261,7 +259,7 @@ async fn within<T>(limit: Duration, starting: impl Future<Output = Result<T, Str
     timeout(limit, starting).await.unwrap_or_else(|_| Err("it did not answer in time".to_owned()))
 }
 
-async fn connect<T, E, A>(client: Client, transport: T) -> Result<Running, String>
+async fn connect<T, E, A>(client: Client, transport: T, secrets: &Secrets) -> Result<Running, String>
 where
     T: rmcp::transport::IntoTransport<rmcp::RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
@@ -269,12 +267,12 @@ where
     let listed = client.listed.clone();
     // Boxed, because it is large and waits inside every session that opens.
     let running = Box::pin(rmcp::serve_client(client, transport)).await;
-    let running = running.map_err(|error| reason::not_ready(&error))?;
+    let running = running.map_err(|error| reason::not_ready(&error, secrets))?;
     // A server without tools may have resources or prompts.
     let has_tools = running.peer().peer_info().is_some_and(|info| info.capabilities.tools.is_some());
     if has_tools {
         let tools = Box::pin(running.peer().list_all_tools()).await;
-        listed.set(tools.map_err(|error| reason::not_listed(&error))?);
+        listed.set(tools.map_err(|error| reason::not_listed(&error, secrets))?);
     }
     Ok(running)
 }

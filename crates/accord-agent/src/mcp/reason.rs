@@ -7,6 +7,7 @@ use rmcp::{
     transport::streamable_http_client::StreamableHttpError,
 };
 
+use super::secrets::Secrets;
 use crate::text;
 
 /// So much of what a server says about itself is told.
@@ -15,24 +16,24 @@ const LONGEST: usize = 300;
 const CLOSED: &str = "it closed the connection before it was ready";
 
 /// Why the connection to a server did not come about.
-pub(super) fn not_ready(error: &ClientInitializeError) -> String {
+pub(super) fn not_ready(error: &ClientInitializeError, secrets: &Secrets) -> String {
     match error {
-        ClientInitializeError::JsonRpcError(error) => refused("initialize", error),
+        ClientInitializeError::JsonRpcError(error) => refused("initialize", error, secrets),
         ClientInitializeError::ConnectionClosed(_) => CLOSED.to_owned(),
         ClientInitializeError::TransportError { error, .. } => broken(&*error.error),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "it speaks no version of MCP that this agent speaks".to_owned()
         }
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => not_ready(fallback),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => not_ready(fallback, secrets),
         ClientInitializeError::Cancelled => "its start was given up".to_owned(),
         _ => "its answer to initialize is not one".to_owned(),
     }
 }
 
 /// Why a server did not list its tools.
-pub(super) fn not_listed(error: &ServiceError) -> String {
+pub(super) fn not_listed(error: &ServiceError, secrets: &Secrets) -> String {
     match error {
-        ServiceError::McpError(error) => refused("tools/list", error),
+        ServiceError::McpError(error) => refused("tools/list", error, secrets),
         ServiceError::TransportSend(error) => broken(&*error.error),
         ServiceError::TransportClosed => "it closed the connection before it had listed its tools".to_owned(),
         ServiceError::UnexpectedResponse => "its answer to tools/list is not one".to_owned(),
@@ -52,8 +53,10 @@ pub(super) fn exit(status: ExitStatus) -> String {
     }
 }
 
-fn refused(method: &str, error: &ErrorData) -> String {
-    let message = text::beginning(&error.message, LONGEST);
+/// What a server was given is hidden before the text is cut, since half of it could not be found.
+fn refused(method: &str, error: &ErrorData, secrets: &Secrets) -> String {
+    let message = secrets.hide(&error.message);
+    let message = text::beginning(&message, LONGEST);
     format!("it refused {method}: {message} ({})", error.code.0)
 }
 
@@ -96,5 +99,22 @@ fn over_the_net(error: &reqwest::Error) -> String {
     match error.status() {
         Some(status) => format!("it answered with HTTP status {}", status.as_u16()),
         None => "the connection to it broke before it was ready".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use accord_protocol::v1::{EnvVariable, McpServerStdio};
+
+    use super::*;
+
+    // ACPX-AUTH-014
+    #[test]
+    fn a_secret_is_hidden_also_where_the_text_is_cut() {
+        let env = [EnvVariable::new("TOKEN", "s3cr3t-t0k3n")];
+        let secrets = Secrets::of(&McpServerStdio::new("a", "/bin/mcp", [], env).into());
+        let error = ErrorData::internal_error(format!("{}s3cr3t-t0k3n", "x".repeat(LONGEST - 6)), None);
+        let told = refused("initialize", &error, &secrets);
+        assert!(!told.contains("s3cr"), "{told}");
     }
 }

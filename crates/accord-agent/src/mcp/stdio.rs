@@ -114,7 +114,9 @@ impl Stderr {
     async fn last_words(self, patience: Duration) -> String {
         drop(timeout(patience, self.draining).await);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = self.secrets.hide(&String::from_utf8_lossy(&kept));
+        // A character that was cut in two would be longer in words than it was.
+        let whole = kept.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(kept.len());
+        let words = self.secrets.hide(&String::from_utf8_lossy(&kept[whole..]));
         // Where the beginning was cut off, it may have been cut through a secret: so much more was kept.
         let cut = kept.len().saturating_sub(KEPT);
         let start = (cut..=words.len()).find(|at| words.is_char_boundary(*at)).unwrap_or(words.len());

@@ -116,17 +116,22 @@ impl<A: Agent> Serving<A> {
         T: serde::Serialize + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let ticket = {
+        let (ticket, running) = {
             let mut lines = self.wire.table.lock();
             let line = lines.entry(id.clone()).or_default();
-            if line.turn.is_some() {
+            let running = line.turn.clone();
+            if running.as_ref().is_some_and(|turn| !turn.cancel.is_cancelled()) {
                 drop(lines);
-                return refuse(call, Error::invalid_request("a turn is running in this session"));
+                return refuse(call, under_a_turn());
             }
-            line.ticket(&self.wire.table, &id)
+            (line.ticket(&self.wire.table, &id), running)
         };
         let serving = self.clone();
         self.open(call, Some(ticket), async move {
+            // A close that was sent before has ended the turn; one that was merely cancelled may run on.
+            if running.is_some_and(|turn| !turn.answered.is_cancelled()) {
+                return Err(under_a_turn());
+            }
             serving.gate().await?;
             let session = serving.session(Arc::new(Entry::new(id)));
             let opened = handler(serving.clone(), session.clone()).await;
@@ -200,4 +205,8 @@ impl<A: Agent> Serving<A> {
             self.wire.fit_options(options);
         }
     }
+}
+
+fn under_a_turn() -> Error {
+    Error::invalid_request("a turn is running in this session")
 }

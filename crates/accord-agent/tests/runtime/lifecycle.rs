@@ -197,6 +197,26 @@ async fn closing_cancels_the_turn_and_frees_the_session() {
     assert_eq!(peer.call("session/close", json!({"sessionId": id})).await["error"]["code"], -32002);
 }
 
+// D4: calls about a session go in their order, also where a turn runs while they are read
+#[tokio::test]
+async fn a_load_right_behind_a_close_waits_for_it() {
+    let stage = Stage::new();
+    let mut peer = stage.start(endless()).await;
+    let (id, _) = stage.open(&mut peer).await;
+    let prompt = peer.prompt(&id, "x");
+    peer.send(prompt).await;
+    assert_eq!(peer.next().await["params"]["update"]["sessionUpdate"], "agent_thought_chunk");
+    let under = peer.request("session/load", stage.params(&id));
+    peer.send(under.clone()).await;
+    assert_eq!(peer.answer(&under).await.1["error"]["code"], -32600, "the turn runs, and nobody ends it");
+    let close = peer.request("session/close", json!({"sessionId": id}));
+    let load = peer.request("session/load", stage.params(&id));
+    peer.send(close).await;
+    peer.send(load.clone()).await;
+    let (_, answer) = peer.answer(&load).await;
+    assert!(answer["result"].is_object(), "{answer}");
+}
+
 // D4, ACPX-CREQ-004: half a close would leave a session that nobody can reach
 #[tokio::test]
 async fn a_close_that_is_withdrawn_is_carried_through() {
