@@ -273,13 +273,13 @@ impl Shared {
 
     /// Does what a cancel has to do.
     pub(crate) fn take_heed(&self, live: &Arc<Live>, cancel: Cancel) {
-        match cancel {
-            // What is asked between turns is nobody's turn's.
-            Cancel::Nothing => return,
-            Cancel::Withhold(_) => {}
-            Cancel::Send(key) => self.send_cancel(live, key),
+        // What is asked between turns is nobody's turn's.
+        let (Cancel::Withhold(_) | Cancel::Send(_)) = cancel else { return };
+        let answers = self.asks.settle_all(&live.id);
+        if let Cancel::Send(key) = cancel {
+            self.send_cancel(live, key);
         }
-        self.asks.cancel_all(&live.id);
+        answers.give();
     }
 
     /// Tells the agent, and watches that it takes heed.

@@ -71,6 +71,17 @@ struct Ask {
     _settled: oneshot::Sender<()>,
 }
 
+/// The answers of questions that are settled, not sent yet.
+#[derive(Debug)]
+#[must_use = "the agent waits for them"]
+pub(crate) struct Answers(Vec<Answer>);
+
+#[derive(Debug)]
+struct Answer {
+    call: Call,
+    reply: Result<Reply, Error>,
+}
+
 /// Resolves once the question has its answer.
 pub(crate) type Settled = oneshot::Receiver<()>;
 
@@ -114,7 +125,7 @@ impl Asks {
 
     /// Answers a question. False if it has its answer already.
     pub(crate) fn answer(&self, key: AskKey, reply: Reply) -> bool {
-        self.settle(key, |question| {
+        self.give(key, |question| {
             let reply = question.checked(reply);
             (Settlement::Answered(reply.clone()), Ok(reply))
         })
@@ -122,56 +133,82 @@ impl Asks {
 
     /// The agent no longer waits for the answer.
     pub(crate) fn withdraw(&self, key: AskKey) -> bool {
-        self.settle(key, |_| (Settlement::Withdrawn, Err(Error::cancelled())))
+        self.give(key, |_| (Settlement::Withdrawn, Err(Error::cancelled())))
     }
 
     /// Answers a question with its kind's way of saying that nobody decided. False if it has its answer already.
     pub(crate) fn cancel(&self, key: AskKey) -> bool {
-        self.settle(key, |question| (Settlement::Cancelled, Ok(question.cancelled())))
+        self.give(key, |question| (Settlement::Cancelled, Ok(question.cancelled())))
     }
 
     /// Answers every open question of the session with its kind's way of saying that nobody decided.
     pub(crate) fn cancel_all(&self, session: &SessionId) {
-        self.cancel_where(|ask| ask.session.as_ref() == Some(session));
+        self.settle_all(session).give();
+    }
+
+    /// Settles every open question of the session as [`Asks::cancel_all`] does, and keeps the answers back until they are
+    /// given: an agent that hears of a cancel takes its questions back at once, and must not come first.
+    pub(crate) fn settle_all(&self, session: &SessionId) -> Answers {
+        self.settle_where(|ask| ask.session.as_ref() == Some(session))
     }
 
     /// Answers every open question: the connection is going.
     pub(crate) fn cancel_everything(&self) {
-        self.cancel_where(|_| true);
+        self.settle_where(|_| true).give();
     }
 
-    fn cancel_where(&self, chosen: impl Fn(&Ask) -> bool) {
-        let chosen = |(key, ask): (&AskKey, &Ask)| chosen(ask).then_some(*key);
-        let keys: Vec<AskKey> = self.lock().asks.iter().filter_map(chosen).collect();
-        for key in keys {
-            self.cancel(key);
-        }
-    }
-
-    /// The answer is given after the lock is let go: giving it may wake whoever asks for the next. It is told before, so
-    /// that whatever the agent says because of it is told later.
-    fn settle(
+    fn give(
         &self,
         key: AskKey,
         settle: impl FnOnce(&Question) -> (Settlement, Result<Reply, Error>),
     ) -> bool {
-        let Some(Ask { question, call, .. }) = self.lock().asks.remove(&key) else { return false };
+        self.settle(key, settle).map(Answer::give).is_some()
+    }
+
+    fn settle_where(&self, chosen: impl Fn(&Ask) -> bool) -> Answers {
+        let chosen = |(key, ask): (&AskKey, &Ask)| chosen(ask).then_some(*key);
+        let keys: Vec<AskKey> = self.lock().asks.iter().filter_map(chosen).collect();
+        let settle = |key| self.settle(key, |question| (Settlement::Cancelled, Ok(question.cancelled())));
+        Answers(keys.into_iter().filter_map(settle).collect())
+    }
+
+    /// Takes a question out, and tells how it was settled before anybody gives the answer, so that whatever the agent says
+    /// because of it is told later. The answer is given after the lock is let go: giving it may wake whoever asks for the
+    /// next. Nothing if the question has its answer already.
+    fn settle(
+        &self,
+        key: AskKey,
+        settle: impl FnOnce(&Question) -> (Settlement, Result<Reply, Error>),
+    ) -> Option<Answer> {
+        let Ask { question, call, .. } = self.lock().asks.remove(&key)?;
         let (settlement, reply) = settle(&question);
         if let Some(feed) = &self.feed {
             feed.push(Item::Settled(key, settlement), 0);
         }
-        match reply {
-            Ok(Reply::Permission(outcome)) => {
-                call.answer(Ok::<_, Error>(RequestPermissionResponse::new(outcome)));
-            }
-            Ok(Reply::Elicitation(response)) => call.answer(response),
-            Err(error) => call.answer(Err::<(), _>(error)),
-        }
-        true
+        Some(Answer { call, reply })
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Answers {
+    /// Sends them to the agent.
+    pub(crate) fn give(self) {
+        self.0.into_iter().for_each(Answer::give);
+    }
+}
+
+impl Answer {
+    fn give(self) {
+        match self.reply {
+            Ok(Reply::Permission(outcome)) => {
+                self.call.answer(Ok::<_, Error>(RequestPermissionResponse::new(outcome)));
+            }
+            Ok(Reply::Elicitation(response)) => self.call.answer(response),
+            Err(error) => self.call.answer(Err::<(), _>(error)),
+        }
     }
 }
 
