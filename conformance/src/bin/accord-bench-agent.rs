@@ -68,7 +68,8 @@ async fn tools(turn: &Turn, count: usize) -> Result<(), Error> {
 async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
     let tool = turn.tool(ToolCall::new("call", "Edit src/main.rs").kind(ToolKind::Edit)).await?;
     for _ in 0..count {
-        tool.ask(Question::standard()).await?;
+        // The contract's question names the call and no more.
+        turn.ask(Question::new(ToolCallUpdate::new(tool.id().clone()))).await?;
     }
     tool.complete([]).await?;
     Ok(())

@@ -30,12 +30,13 @@ pub struct Question {
 }
 
 impl Question {
-    /// Whether this tool call may run, with the [standard options](standard_options).
+    /// Whether this tool call may run, with the [standard options](standard_options). Give the whole call: what the question
+    /// does not say, a person who is asked may not see.
     pub fn new(call: impl Into<ToolCallUpdate>) -> Self {
         Self { call: call.into(), options: standard_options(), operation: None }
     }
 
-    /// Whether the call may run on which this question is [asked](crate::Tool::ask).
+    /// Whether the call may run on which this question is [asked](crate::Tool::ask), with the standard options.
     pub fn standard() -> Self {
         Self::new(ToolCallUpdate::new(""))
     }

@@ -25,7 +25,7 @@ use crate::{
     handler::Error,
     permission::{Decision, Question},
     session::Session,
-    tool_calls::{Tool, ToolCalls},
+    tool_calls::{Tells, Tool, ToolCalls, asked},
 };
 
 /// What a session's table knows of its turn.
@@ -154,9 +154,9 @@ impl Turn {
     /// # Cancel safety
     /// The call is announced or not; a call that was announced ends as failed with the turn.
     pub async fn tool(&self, call: ToolCall) -> Result<Tool, ClientError> {
-        let id = call.tool_call_id.clone();
+        let asked = asked(&call);
         self.update(call).await?;
-        Ok(Tool::new(self.clone(), id))
+        Ok(Tool::new(self.clone(), asked))
     }
 
     /// Asks the person for permission. The tool call is announced first if that has not happened in this turn.
@@ -237,6 +237,18 @@ impl Turn {
 
     fn unless_cancelled(&self) -> Result<(), ClientError> {
         if self.is_cancelled() { Err(ClientError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl Tells for Turn {
+    type Error = ClientError;
+
+    async fn tell(&self, news: ToolCallUpdate) -> Result<(), ClientError> {
+        self.update(news).await
+    }
+
+    async fn decide(&self, question: Question) -> Result<Decision, ClientError> {
+        self.ask(question).await
     }
 }
 

@@ -38,3 +38,5 @@ mod stage;
 mod storm;
 #[path = "agent/support.rs"]
 mod support;
+#[path = "runtime/tools.rs"]
+mod tools;

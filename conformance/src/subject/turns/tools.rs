@@ -6,7 +6,7 @@ use std::{
 };
 
 use accord_agent::{
-    ClientError, Command, Decision, Error, Question,
+    ClientError, Command, Decision, Error, Question, Tool,
     protocol::v1::{
         ContentBlock, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus,
         ToolCallUpdate, ToolKind,
@@ -23,58 +23,32 @@ const DIFF_BYTES: usize = 2000;
 /// A command's output is shown up to here.
 const SHOWN: usize = 64 << 10;
 
-/// A tool call that is going on.
-pub(super) struct Tool<'t> {
-    turn: &'t Turn,
-    call: ToolCall,
+/// Announces the call, pending.
+async fn announce(turn: &Turn, call: ToolCall) -> Result<Tool<Turn>, Error> {
+    turn.tool(call.status(ToolCallStatus::Pending)).await
 }
 
-impl<'t> Tool<'t> {
-    /// Announces the call, pending.
-    pub(super) async fn announce(turn: &'t Turn, call: ToolCall) -> Result<Self, Error> {
-        turn.update(call.clone().status(ToolCallStatus::Pending)).await?;
-        Ok(Self { turn, call })
-    }
-
-    /// Whether it may run: asks, unless the mode says not to. A refusal ends the call.
-    pub(super) async fn may_run(&self, operation: &str) -> Result<bool, Error> {
-        let asks = self.turn.choice().mode.as_ref().is_none_or(|mode| mode.as_str() != AUTO);
-        if asks {
-            let question = Question::new(self.call.clone()).operation(operation);
-            let decision = self.turn.ask(question).await?;
-            if !decision.is_allowed() {
-                let why = if decision == Decision::Cancelled { "cancelled" } else { "not allowed" };
-                self.fail(why).await?;
-                return Ok(false);
-            }
+/// Whether the tool may run: asks, unless the mode says not to. A refusal ends the call.
+async fn may_run(turn: &Turn, tool: &Tool<Turn>, operation: &str) -> Result<bool, Error> {
+    let asks = turn.choice().mode.as_ref().is_none_or(|mode| mode.as_str() != AUTO);
+    if asks {
+        let decision = tool.ask(Question::standard().operation(operation)).await?;
+        if !decision.is_allowed() {
+            tool.fail(if decision == Decision::Cancelled { "cancelled" } else { "not allowed" }).await?;
+            return Ok(false);
         }
-        self.update(self.news().status(ToolCallStatus::InProgress)).await?;
-        Ok(true)
     }
+    tool.start().await?;
+    Ok(true)
+}
 
-    pub(super) async fn complete(
-        &self,
-        content: Vec<ToolCallContent>,
-        output: serde_json::Value,
-    ) -> Result<(), Error> {
-        self.update(
-            self.news().status(ToolCallStatus::Completed).content(content).raw_output(json_of(&output)?),
-        )
-        .await
-    }
-
-    pub(super) async fn fail(&self, why: &str) -> Result<(), Error> {
-        let content: Vec<ToolCallContent> = vec![ContentBlock::text(why).into()];
-        self.update(self.news().status(ToolCallStatus::Failed).content(content)).await
-    }
-
-    pub(super) fn news(&self) -> ToolCallUpdate {
-        ToolCallUpdate::new(self.call.tool_call_id.clone())
-    }
-
-    pub(super) async fn update(&self, news: ToolCallUpdate) -> Result<(), Error> {
-        self.turn.update(news).await
-    }
+async fn complete(
+    tool: &Tool<Turn>,
+    content: Vec<ToolCallContent>,
+    output: &serde_json::Value,
+) -> Result<(), Error> {
+    let output = json_of(output)?;
+    tool.update(|call| call.status(ToolCallStatus::Completed).content(content).raw_output(output)).await
 }
 
 /// A call with an id of its own, its name and its input.
@@ -126,12 +100,12 @@ pub(super) async fn write(turn: &Turn, memory: &Memory, path: &str, text: String
     let input = json!({"path": path, "text": text});
     let call = call("write", format!("Write {path}"), ToolKind::Edit, &input)?;
     let Some(full) = inside(&memory.roots, path) else {
-        let tool = Tool::announce(turn, call).await?;
+        let tool = announce(turn, call).await?;
         return tool.fail("the path is outside the session's directory").await;
     };
     let call = call.locations(vec![ToolCallLocation::new(full.clone())]);
-    let tool = Tool::announce(turn, call).await?;
-    if !tool.may_run(&format!("write {}", full.display())).await? {
+    let tool = announce(turn, call).await?;
+    if !may_run(turn, &tool, &format!("write {}", full.display())).await? {
         return Ok(());
     }
     let client = turn.client();
@@ -150,19 +124,19 @@ pub(super) async fn write(turn: &Turn, memory: &Memory, path: &str, text: String
         Ok(()) => {
             let mut diff = Diff::new(full, text.clone());
             diff.old_text = old.into();
-            tool.complete(vec![diff.into()], json!({"bytes": text.len()})).await
+            complete(&tool, vec![diff.into()], &json!({"bytes": text.len()})).await
         }
-        Err(why) => tool.fail(&why).await,
+        Err(why) => tool.fail(why).await,
     }
 }
 
 pub(super) async fn read(turn: &Turn, memory: &Memory, path: &str) -> Result<(), Error> {
     let call = call("read", format!("Read {path}"), ToolKind::Read, &json!({"path": path}))?;
-    let tool = Tool::announce(turn, call).await?;
+    let tool = announce(turn, call).await?;
     let Some(full) = inside(&memory.roots, path) else {
         return tool.fail("the path is outside the session's directory").await;
     };
-    tool.update(tool.news().status(ToolCallStatus::InProgress)).await?;
+    tool.start().await?;
     let client = turn.client();
     let read = if client.reads_files() {
         client.read_text_file(&full).await.map_err(|error| error.to_string())
@@ -172,10 +146,10 @@ pub(super) async fn read(turn: &Turn, memory: &Memory, path: &str) -> Result<(),
     match read {
         Ok(text) => {
             let content: Vec<ToolCallContent> = vec![ContentBlock::text(text.clone()).into()];
-            tool.complete(content, json!({"text": text})).await?;
+            complete(&tool, content, &json!({"text": text})).await?;
             turn.say(text).await
         }
-        Err(why) => tool.fail(&why).await,
+        Err(why) => tool.fail(why).await,
     }
 }
 
@@ -187,12 +161,12 @@ pub(super) async fn mcp(turn: &Turn, tool: &str, args: &str) -> Result<(), Error
     }
     let args = if args.is_empty() { Ok(json!({})) } else { serde_json::from_str(args) };
     let input = args.as_ref().cloned().unwrap_or_default();
-    let announced = Tool::announce(turn, call(tool, format!("MCP {tool}"), ToolKind::Other, &input)?).await?;
+    let announced = announce(turn, call(tool, format!("MCP {tool}"), ToolKind::Other, &input)?).await?;
     let Ok(args) = args else { return announced.fail("the arguments are not JSON").await };
     if !turn.tools().iter().any(|known| known.name == tool || known.own_name == tool) {
-        return announced.fail(&format!("no MCP server offers {tool}")).await;
+        return announced.fail(format!("no MCP server offers {tool}")).await;
     }
-    if !announced.may_run(&format!("mcp {tool}")).await? {
+    if !may_run(turn, &announced, &format!("mcp {tool}")).await? {
         return Ok(());
     }
     match turn.call_tool(tool, args).await {
@@ -200,11 +174,11 @@ pub(super) async fn mcp(turn: &Turn, tool: &str, args: &str) -> Result<(), Error
             let told = outcome.text();
             let content: Vec<ToolCallContent> = outcome.content.iter().cloned().map(Into::into).collect();
             let ended = if outcome.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
-            announced.update(announced.news().status(ended).content(content)).await?;
+            announced.update(|call| call.status(ended).content(content)).await?;
             turn.say(told).await
         }
         Err(None) => Err(Error::cancelled()),
-        Err(Some(error)) => announced.fail(&error.to_string()).await,
+        Err(Some(error)) => announced.fail(error.to_string()).await,
     }
 }
 
@@ -212,13 +186,13 @@ pub(super) async fn mcp(turn: &Turn, tool: &str, args: &str) -> Result<(), Error
 pub(super) async fn mode(turn: &Turn, mode: &str) -> Result<(), Error> {
     let call =
         call("switch_mode", format!("Switch to {mode}"), ToolKind::SwitchMode, &json!({"mode": mode}))?;
-    let tool = Tool::announce(turn, call).await?;
-    if !tool.may_run(&format!("mode {mode}")).await? {
+    let tool = announce(turn, call).await?;
+    if !may_run(turn, &tool, &format!("mode {mode}")).await? {
         return Ok(());
     }
     match turn.session().set_option("mode", mode).await {
-        Ok(()) => tool.complete(vec![], json!({"mode": mode})).await,
-        Err(error) => tool.fail(&error.message).await,
+        Ok(()) => complete(&tool, vec![], &json!({"mode": mode})).await,
+        Err(error) => tool.fail(error.message).await,
     }
 }
 
@@ -233,8 +207,8 @@ pub(super) async fn print(turn: &Turn, text: &str) -> Result<(), Error> {
 /// A command line for the shell: in the client's terminal if it has any, else here.
 pub(super) async fn run(turn: &Turn, line: &str) -> Result<(), Error> {
     let call = call("run", format!("Run {line}"), ToolKind::Execute, &json!({"command": line}))?;
-    let tool = Tool::announce(turn, call).await?;
-    if !tool.may_run(&format!("run {line}")).await? {
+    let tool = announce(turn, call).await?;
+    if !may_run(turn, &tool, &format!("run {line}")).await? {
         return Ok(());
     }
     let ran = if turn.client().has_terminals() {
@@ -246,24 +220,24 @@ pub(super) async fn run(turn: &Turn, line: &str) -> Result<(), Error> {
         Ok((output, code)) => {
             let content: Vec<ToolCallContent> = vec![ContentBlock::text(output.clone()).into()];
             if code == Some(0) {
-                tool.complete(content, json!({"output": output, "code": code})).await
+                complete(&tool, content, &json!({"output": output, "code": code})).await
             } else {
-                let failed = tool.news().status(ToolCallStatus::Failed).content(content);
-                tool.update(failed.raw_output(json_of(&json!({"output": output, "code": code}))?)).await
+                let raw = json_of(&json!({"output": output, "code": code}))?;
+                tool.update(|call| call.status(ToolCallStatus::Failed).content(content).raw_output(raw)).await
             }
         }
         Err(_) if turn.is_cancelled() => Err(Error::cancelled()),
-        Err(why) => tool.fail(&why).await,
+        Err(why) => tool.fail(why).await,
     }
 }
 
-async fn in_terminal(turn: &Turn, tool: &Tool<'_>, line: &str) -> Result<(String, Option<i64>), String> {
+async fn in_terminal(turn: &Turn, tool: &Tool<Turn>, line: &str) -> Result<(String, Option<i64>), String> {
     let command = Command::new("sh").args(["-c", line]).cwd(turn.cwd()).output_limit(SHOWN as u64);
     let told = |error: ClientError| error.to_string();
     let terminal = turn.client().create_terminal(command).await.map_err(told)?;
     // Shown before it is released; what is released can only be shown where it was shown before.
-    let shown = tool.news().content([ToolCallContent::Terminal(Terminal::new(terminal.id()))]);
-    tool.update(shown).await.map_err(|error| error.to_string())?;
+    let shown = ToolCallContent::Terminal(Terminal::new(terminal.id()));
+    tool.update(|call| call.content([shown])).await.map_err(|error| error.to_string())?;
     let exit = terminal.wait().await.map_err(told)?;
     let output = terminal.output().await.map_err(told)?;
     Ok((output.text, exit.exit_code.get().map(|code| i64::from(*code))))

@@ -3,7 +3,7 @@
 use std::{future::Future, path::Path, sync::Arc};
 
 use accord_protocol::v1::{
-    ContentBlock, ContentChunk, MessageId, SessionId, SessionUpdate, ToolCallStatus, ToolCallUpdate,
+    ContentBlock, ContentChunk, MessageId, SessionId, SessionUpdate, ToolCall, ToolCallStatus, ToolCallUpdate,
 };
 use serde::Serialize;
 use tokio::task::JoinHandle;
@@ -20,6 +20,7 @@ use crate::{
     handler::Error,
     permission::{Decision, Question, announcement},
     store::{Record, TurnEnd},
+    tool_calls::{Tells, Tool, asked},
     turn::Turn as WireTurn,
 };
 
@@ -153,6 +154,19 @@ impl Turn {
                 Ok(())
             }
         }
+    }
+
+    /// Announces a tool call and returns the handle that takes it through its life.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    ///
+    /// # Cancel safety
+    /// The call is announced or not; a call that was announced ends as failed with the turn.
+    pub async fn tool(&self, call: ToolCall) -> Result<Tool<Self>, Error> {
+        let asked = asked(&call);
+        self.update(call).await?;
+        Ok(Tool::new(self.clone(), asked))
     }
 
     /// Asks the person for permission, once everything that was sent before is on its way. The tool call is announced
@@ -342,6 +356,18 @@ impl Turn {
 
     fn unless_cancelled(&self) -> Result<(), Error> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}
+
+impl Tells for Turn {
+    type Error = Error;
+
+    async fn tell(&self, news: ToolCallUpdate) -> Result<(), Error> {
+        self.update(news).await
+    }
+
+    async fn decide(&self, question: Question) -> Result<Decision, Error> {
+        self.ask(question).await
     }
 }
 

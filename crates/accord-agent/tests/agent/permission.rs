@@ -57,6 +57,7 @@ async fn ask(peer: &mut Peer, session: &str, words: &str, answers: &[Value]) -> 
                 update["sessionUpdate"] == "tool_call" && update["toolCallId"] == *call
             };
             assert!(seen.iter().any(|seen| announces(&seen)), "{call} was not announced");
+            assert!(message["params"]["toolCall"]["title"].is_string(), "the person sees what is asked");
             assert_eq!(message["params"]["options"].as_array().map(Vec::len), Some(4));
             peer.send(reply(&message, answers[asked].clone())).await;
             asked += 1;
