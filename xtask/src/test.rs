@@ -15,7 +15,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", run: || crate::tidy::run(&[]) },
     Step { name: "coverage", run: || crate::coverage::run(&["--check".into()]) },
     Step { name: "clippy", run: clippy },
-    Step { name: "tests", run: || workspace("test", &["--lib", "--bins", "--tests", "--examples"]) },
+    Step { name: "tests", run: tests },
     Step { name: "doctests", run: || workspace("test", &["--doc"]) },
     Step { name: "docs", run: docs },
     Step { name: "schema", run: || crate::schema::run(&[]) },
@@ -53,6 +53,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 
 /// Every feature but the two that only add TLS to an HTTP client: they bring minutes of C and no line of ours.
 const FEATURES: &str = "--features=accord-agent/mcp,accord-agent/sqlite,accord-protocol/schemars";
+
+/// The examples are built first: there are tests that use them at a terminal, as people do.
+fn tests() -> Result<(), String> {
+    workspace("build", &["--examples"])?;
+    workspace("test", &["--lib", "--bins", "--tests"])
+}
 
 fn workspace(command: &str, what: &[&str]) -> Result<(), String> {
     show(cargo().args([command, "--workspace", FEATURES]).args(what))

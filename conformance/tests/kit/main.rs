@@ -16,4 +16,5 @@ mod store_scale;
 mod stored;
 mod subject;
 mod subject_client;
+mod terminal;
 mod termination;

@@ -2,7 +2,10 @@
 
 use std::{
     future::{Future, pending},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -36,6 +39,8 @@ pub(super) struct Shared {
     pub(super) state: watch::Sender<RunnerState>,
     /// Its other end is the teller's, and goes with it.
     telling: watch::Receiver<()>,
+    /// How many prompts were let in; the last of them is the one that runs, if one does.
+    entered: AtomicU64,
     inner: Mutex<Inner>,
 }
 
@@ -53,17 +58,22 @@ pub(super) struct Inner {
     run: Option<Run>,
 }
 
+/// Whoever waits for a prompt's outcome.
+pub(super) type Caller = oneshot::Sender<Result<StopReason, RunError>>;
+
 /// The prompt that is being run.
 struct Run {
+    number: u64,
     /// Its turn, once it was admitted.
     key: Option<TurnKey>,
     early: watch::Sender<bool>,
-    outcome: Option<oneshot::Sender<Result<StopReason, RunError>>>,
+    outcome: Option<Caller>,
 }
 
 /// The right to run a prompt. Dropped before the outcome is there, it interrupts the turn.
 pub(super) struct Running {
     shared: Arc<Shared>,
+    number: u64,
     early: watch::Receiver<bool>,
     outcome: Option<oneshot::Receiver<Result<StopReason, RunError>>>,
 }
@@ -77,7 +87,17 @@ impl Shared {
     ) -> Self {
         let asks = Arc::new(Asks::new(Some(feed.clone())));
         let state = watch::Sender::new(RunnerState::Idle);
-        Self { plan, gate, feed, asks, desk: Mutex::default(), state, telling, inner: Mutex::default() }
+        Self {
+            plan,
+            gate,
+            feed,
+            asks,
+            desk: Mutex::default(),
+            state,
+            telling,
+            entered: AtomicU64::default(),
+            inner: Mutex::default(),
+        }
     }
 
     pub(super) fn feed(&self) -> LaneSender<Item> {
@@ -106,18 +126,19 @@ impl Shared {
         if inner.run.is_some() {
             return Err(RunError::AlreadyRunning);
         }
-        inner.run = Some(Run { key: None, early: early_sender, outcome: Some(outcome_sender) });
+        let number = self.entered.fetch_add(1, Ordering::SeqCst) + 1;
+        inner.run = Some(Run { number, key: None, early: early_sender, outcome: Some(outcome_sender) });
         drop(inner);
         let entered = self.step(|state| match state {
-            RunnerState::Idle => Ok(RunnerState::Running),
-            RunnerState::Running => Err(RunError::AlreadyRunning),
+            // The one before has left and has not said so yet.
+            RunnerState::Idle | RunnerState::Running => Ok(RunnerState::Running),
             RunnerState::Closing => Err(RunError::Closing),
             RunnerState::Closed(reason) => Err(RunError::Closed(reason)),
         });
         if entered.is_err() {
             self.lock().run = None;
         }
-        entered.map(|()| Running { shared: Arc::clone(self), early, outcome: Some(outcome) })
+        entered.map(|()| Running { shared: Arc::clone(self), number, early, outcome: Some(outcome) })
     }
 
     /// The turn was admitted: it is told as started, unless it was interrupted before. False if it was.
@@ -133,8 +154,8 @@ impl Shared {
         }
     }
 
-    pub(super) fn was_started(&self) -> bool {
-        self.lock().run.as_ref().is_some_and(|run| run.key.is_some())
+    fn was_started(&self, number: u64) -> bool {
+        self.lock().run.as_ref().is_some_and(|run| run.number == number && run.key.is_some())
     }
 
     /// A turn that was told as started could not be sent after all.
@@ -142,11 +163,23 @@ impl Shared {
         self.feed.push(Item::Unsent(key, error), 0);
     }
 
-    /// The turn's end was told: its caller learns of it.
-    pub(super) fn finish(&self, key: TurnKey, outcome: Result<StopReason, RunError>) {
-        if let Some(run) = self.lock().run.as_mut().filter(|run| run.key == Some(key)) {
-            run.finish(outcome);
-        }
+    /// The turn is over. The runner is free before anybody is told of it, so that whoever is told may prompt anew at once.
+    /// Gives whoever still waits for its outcome.
+    pub(super) fn release(&self, key: TurnKey) -> Option<Caller> {
+        self.free(|run| run.key == Some(key))?.outcome
+    }
+
+    /// Takes the prompt that is being run, if it is the one that is meant; the next may come.
+    fn free(&self, is_meant: impl FnOnce(&Run) -> bool) -> Option<Run> {
+        let run = self.lock().run.take_if(|run| is_meant(run))?;
+        // Not under the lock: whoever is woken may come in at once. So somebody may have come in before this, too.
+        let _: Result<(), ()> = self.step(|state| match state {
+            RunnerState::Running if self.entered.load(Ordering::SeqCst) == run.number => {
+                Ok(RunnerState::Idle)
+            }
+            _ => Err(()),
+        });
+        Some(run)
     }
 
     pub(super) fn interrupt(&self) {
@@ -333,14 +366,9 @@ async fn lost(client: Option<Client>) -> Lost {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let is_under_way = self.outcome.is_some() && self.shared.was_started();
-        if is_under_way {
+        if self.outcome.is_some() && self.shared.was_started(self.number) {
             self.shared.interrupt();
         }
-        self.shared.lock().run = None;
-        let _: Result<(), ()> = self.shared.step(|state| match state {
-            RunnerState::Running => Ok(RunnerState::Idle),
-            _ => Err(()),
-        });
+        self.shared.free(|run| run.number == self.number);
     }
 }

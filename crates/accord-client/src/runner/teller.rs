@@ -199,9 +199,11 @@ impl<S: EventSink> Teller<S> {
         let status = outcome.as_ref().map_or(RunStatus::Failed, RunStatus::of);
         let message = outcome.as_ref().err().map(ToString::to_string);
         let stop_reason = outcome.as_ref().ok().cloned();
+        let caller = self.runner.upgrade().and_then(|runner| runner.release(key));
         let told = self.emit(EventKind::RunCompleted { status, stop_reason, message }, None).await;
-        if let Some(runner) = self.runner.upgrade() {
-            runner.finish(key, outcome);
+        if let Some(caller) = caller {
+            // A caller that is gone has interrupted the turn already.
+            let _ = caller.send(outcome);
         }
         told
     }

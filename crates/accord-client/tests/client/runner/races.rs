@@ -3,17 +3,17 @@
 use std::{
     future::Future,
     pin::pin,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     task::{Context, Poll, Wake, Waker},
 };
 
 use accord_client::{
     Runner, SessionStatus, StopReason,
-    events::{CloseReason, Event},
-    runner::{EventSink, SinkError, Source},
+    events::{CloseReason, Event, EventKind},
+    runner::{EventSink, RunError, RunnerState, SinkError, Source},
 };
 use serde_json::json;
-use tokio::io::split;
+use tokio::{io::split, sync::oneshot};
 
 use super::{Stage, stage};
 use crate::{
@@ -169,6 +169,62 @@ async fn a_run_is_given_up_at_each_step() {
             assert!((0..=1).contains(&open), "{polls}");
         }
         assert_eq!(open, 0, "{polls}");
+    }
+}
+
+/// Prompts anew as soon as a run is told as completed, once.
+struct Eager {
+    runner: Arc<OnceLock<Runner>>,
+    again: Option<oneshot::Sender<Poll<Result<StopReason, RunError>>>>,
+}
+
+impl EventSink for Eager {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkError> {
+        if let EventKind::RunCompleted { .. } = event.kind
+            && let Some(again) = self.again.take()
+        {
+            let runner = self.runner.get().expect("it was set before the run");
+            assert_eq!(runner.state(), RunnerState::Idle);
+            let mut run = pin!(runner.run("again"));
+            let first = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            let _ = again.send(first);
+        }
+        Ok(())
+    }
+}
+
+// E12, E13, E22: whoever is told that a run is completed finds the runner free, although its caller may not have looked yet.
+#[tokio::test]
+async fn whoever_is_told_of_the_end_may_prompt_anew() {
+    for interrupted in [false, true] {
+        let (ours, mut agent) = wire();
+        let (read, write) = split(ours);
+        let cell = Arc::new(OnceLock::new());
+        let (again, seen) = oneshot::channel();
+        let sink = Eager { runner: Arc::clone(&cell), again: Some(again) };
+        let runner = Runner::builder(Source::stream(read, write)).cwd(CWD).start_with(sink);
+        cell.set(runner.clone()).unwrap();
+        let mut run = pin!(runner.run("go"));
+        let prompt = tokio::select! {
+            biased;
+            outcome = &mut run => panic!("{outcome:?}"),
+            prompt = async {
+                agent.serve("initialize", json!({"protocolVersion": 1})).await;
+                agent.serve("session/new", json!({"sessionId": "sess_1"})).await;
+                agent.expect("session/prompt").await
+            } => prompt,
+        };
+        // Nobody looks at the first run from here on.
+        if interrupted {
+            runner.interrupt();
+        } else {
+            agent.answer(&prompt, json!({"stopReason": "end_turn"})).await;
+        }
+        // Given up at once, it is neither refused nor done.
+        assert!(seen.await.unwrap().is_pending());
+        let expected = if interrupted { StopReason::Cancelled } else { StopReason::EndTurn };
+        assert_eq!(run.await.unwrap(), expected);
+        assert_eq!(runner.state(), RunnerState::Idle);
     }
 }
 
