@@ -6,6 +6,7 @@
 
 mod console;
 mod env_file;
+mod files;
 mod log;
 mod manifest;
 
@@ -20,6 +21,7 @@ use accord_protocol::v1::Implementation;
 
 pub use console::Console;
 pub use env_file::{EnvFileError, Environment};
+pub use files::more_open_files;
 pub use log::log_to_stderr;
 pub use tracing::level_filters::LevelFilter;
 

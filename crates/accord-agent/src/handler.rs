@@ -148,6 +148,12 @@ pub trait Agent: Send + Sync + 'static {
         ready(Err(Error::method_not_found(method)))
     }
 
+    /// A call that opens a session was dropped half-way: its client withdrew it or is gone, or has closed the session
+    /// already. Returns when nothing is left of it; the call is answered after that.
+    fn given_up(&self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+
     /// The connection has ended, every turn has been cancelled and has ended.
     fn disconnected(&self) -> impl Future<Output = ()> + Send {
         ready(())

@@ -45,6 +45,7 @@ mod wire;
 
 pub use accord_protocol as protocol;
 pub use accord_protocol::v1::StopReason;
+pub use accord_transport::Group;
 
 pub use client::{Client, ClientError, Command, Filled, Output, Terminal, Visit};
 pub use connection::Connection;

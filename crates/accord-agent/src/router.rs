@@ -184,7 +184,8 @@ impl<A: Agent> Serving<A> {
         );
     }
 
-    /// The turn is cancelled when the request is read, and waited for when its place in the line has come.
+    /// The turn is cancelled, and an opening given up, when the request is read; both are waited for when its place in
+    /// the line has come.
     fn close(&self, call: Call) {
         let request = match call.params::<CloseSessionRequest>() {
             Ok(request) => request,
@@ -193,9 +194,12 @@ impl<A: Agent> Serving<A> {
         let id = request.session_id;
         let Some(ticket) = self.wire.table.queue(&id) else { return refuse(call, unknown(&id)) };
         self.wire.table.cancel(&id);
+        let opening = self.wire.table.give_up_opening(&id);
         self.carry_through(call, ticket, |serving| async move {
             if serving.wire.table.open(&id).is_none() {
-                return Err(unknown(&id));
+                // What would have opened it was given up for this: it is closed, as was asked.
+                let prevented = opening.is_some_and(|opening| opening.was_given_up());
+                return if prevented { Ok(CloseSessionResponse::new()) } else { Err(unknown(&id)) };
             }
             let entry = serving.take_session(&id).await;
             let agent = serving.agent;
@@ -215,6 +219,7 @@ impl<A: Agent> Serving<A> {
         };
         let id = request.session_id;
         let ticket = self.wire.table.lock().entry(id.clone()).or_default().ticket(&self.wire.table, &id);
+        self.wire.table.give_up_opening(&id);
         self.carry_through(call, ticket, |serving| async move {
             serving.gate().await?;
             let entry = serving.take_session(&id).await;

@@ -35,6 +35,7 @@ use accord_protocol::v1::{
     SetSessionConfigOptionRequest, StopReason,
 };
 use tokio::{sync::watch, task::JoinSet};
+use tokio_util::task::TaskTracker;
 
 pub use self::backend::{Backend, History, Opening, Origin};
 pub use self::builder::{Active, Builder};
@@ -79,6 +80,8 @@ struct Shared<B: Backend> {
     mounting: tools::Settings,
     fork: bool,
     revive: bool,
+    /// What takes back what was begun and came to nothing.
+    undoing: TaskTracker,
     owners: Mutex<HashMap<SessionId, Arc<Owner<B::Session>>>>,
 }
 
@@ -195,8 +198,13 @@ impl<B: Backend> Agent for Runtime<B> {
         self.shared.backend.logging_out()
     }
 
+    async fn given_up(&self) {
+        self.shared.undoing.wait().await;
+    }
+
     async fn disconnected(&self) {
         self.shared.close_all().await;
+        self.shared.undoing.wait().await;
     }
 }
 

@@ -1,5 +1,8 @@
 //! Serving an agent on a stream of bytes, or on this process's stdin and stdout.
 
+#[cfg(test)]
+mod tests;
+
 use std::{future, io, pin::pin, sync::Arc, time::Duration};
 
 use accord_protocol::{method::Request as _, v1::InitializeRequest};
@@ -22,8 +25,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Serves an agent on stdin and stdout until the client is gone.
 ///
 /// Both are taken away from the rest of the process first: prints go to stderr, and nothing else can read or write the
-/// wire. At the end of the input, and when the process is asked to terminate, every turn is cancelled and every session
-/// closed.
+/// wire. At the end of the input, and when the process is asked to terminate (SIGTERM, SIGINT, or SIGHUP unless it was
+/// started to ignore that), every turn is cancelled and every session closed. That takes at most twice the
+/// [grace](Serve::grace), whatever the handlers and the client do, and then what [`Agent::disconnected`] takes.
 ///
 /// # Errors
 /// stdin or stdout cannot be used, or failed.
@@ -63,7 +67,8 @@ impl<A: Agent> Serve<A> {
         Self { agent, options: Options::agent().opening(InitializeRequest::METHOD), grace: GRACE }
     }
 
-    /// How long a handler may go on after a cancel before it is dropped; 5 seconds if nothing is said.
+    /// How long a handler may go on after a cancel before it is dropped; 5 seconds if nothing is said. The end of the
+    /// connection takes at most twice as long.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -111,7 +116,7 @@ impl<A: Agent> Serve<A> {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
         let frame_limit = self.options.frame_limit;
-        let (handle, connection) = Connection::new(self.options.linger(self.grace));
+        let (handle, connection) = Connection::new(self.options.linger(self.grace * 3 / 4));
         let serving = Serving {
             offer: Arc::new(Offer::of(&self.agent)),
             agent: Arc::new(self.agent),
@@ -169,7 +174,25 @@ async fn terminated() {
     else {
         return future::pending().await;
     };
-    tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    let mut terminal = if ignores_hang_up() { None } else { signal(SignalKind::hangup()).ok() };
+    let hung_up = async {
+        match &mut terminal {
+            Some(terminal) => drop(terminal.recv().await),
+            None => future::pending().await,
+        }
+    };
+    tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {}, () = hung_up => {} }
+}
+
+/// Whether this process was started by `nohup` or the like; where nobody can tell, it was not.
+#[cfg(unix)]
+fn ignores_hang_up() -> bool {
+    const SIGHUP: u32 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
 #[cfg(not(unix))]

@@ -2,11 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use accord_protocol::v1::SessionId;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use crate::{session::Entry, turn::Running};
 
@@ -23,9 +28,31 @@ pub(crate) struct Line {
     pub(crate) open: Option<Arc<Entry>>,
     /// The one turn that may run. It is here from the moment its request was read until its answer is written.
     pub(crate) turn: Option<Arc<Running>>,
+    /// The loads and resumes that were sent since the last close or delete, while there are any.
+    opening: Weak<Opening>,
     /// Done when the call before the next one is.
     last: Option<Before>,
     tickets: usize,
+}
+
+/// Calls that open a session, and that what is sent behind them may make pointless.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    given_up: CancellationToken,
+    was_given_up: AtomicBool,
+}
+
+impl Opening {
+    /// Returns when the calls are to be given up.
+    pub(crate) async fn given_up(&self) {
+        self.given_up.cancelled().await;
+        self.was_given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one of the calls was given up because it was to be.
+    pub(crate) fn was_given_up(&self) -> bool {
+        self.was_given_up.load(Ordering::Relaxed)
+    }
 }
 
 impl Table {
@@ -81,6 +108,13 @@ impl Table {
         }
     }
 
+    /// Has the calls that open the session given up, as far as they are in the line.
+    pub(crate) fn give_up_opening(&self, id: &SessionId) -> Option<Arc<Opening>> {
+        let opening = mem::take(&mut self.lock().get_mut(id)?.opening).upgrade()?;
+        opening.given_up.cancel();
+        Some(opening)
+    }
+
     /// The running turn.
     pub(crate) fn turn(&self, id: &SessionId) -> Option<Arc<Running>> {
         self.lock().get(id)?.turn.clone()
@@ -94,6 +128,15 @@ impl Line {
         self.tickets += 1;
         let before = self.last.replace(Before(next));
         Ticket { table: Arc::clone(table), id: id.clone(), before, done: Some(done) }
+    }
+
+    /// What a call that opens the session listens to.
+    pub(crate) fn opening(&mut self) -> Arc<Opening> {
+        self.opening.upgrade().unwrap_or_else(|| {
+            let opening = Arc::default();
+            self.opening = Arc::downgrade(&opening);
+            opening
+        })
     }
 
     pub(crate) fn is_idle(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Text that is cut where it has to be, between two characters.
+//! Text that comes from outside, made fit to be told: cut between two characters, on one line.
 
 /// The beginning of a text, at most so many bytes of it.
 pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
@@ -6,9 +6,21 @@ pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
+/// The text on one line: a line end, or anything else that is not shown, is a space.
+#[cfg(feature = "mcp")]
+pub(crate) fn one_line(text: &str) -> String {
+    text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::beginning;
+
+    #[cfg(feature = "mcp")]
+    #[test]
+    fn what_is_told_stays_on_its_line() {
+        assert_eq!(super::one_line("a\r\nb\tc\u{1b}[1m\n"), "a  b c [1m");
+    }
 
     #[test]
     fn a_character_is_whole_or_not_there() {

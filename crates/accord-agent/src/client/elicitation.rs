@@ -65,7 +65,8 @@ impl Client {
         let form = ElicitationFormMode::new(schema.clone(), ElicitationScope::from(self.id()));
         match self.elicit(CreateElicitationRequest::new(message, form)).await? {
             Some(ElicitationAction::Accept(accepted)) => {
-                let values = accepted.content.into_option().unwrap_or_default();
+                let mut values = accepted.content.into_option().unwrap_or_default();
+                form::as_integers(&schema, &mut values);
                 form::check(&schema, &values).map_err(|field| ClientError::Misfit { field })?;
                 Ok(Filled::Accepted(values))
             }

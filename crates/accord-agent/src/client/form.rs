@@ -20,6 +20,27 @@ pub(super) fn readable(schema: &ElicitationSchema) -> Result<(), String> {
     unreadable.map_or(Ok(()), |(name, _)| Err(name.clone()))
 }
 
+/// Numbers without a fraction are integers where the schema wants integers, however they are written: `3.0` is 3.
+pub(super) fn as_integers(schema: &ElicitationSchema, values: &mut BTreeMap<String, Value>) {
+    let properties = schema.properties.iter().flatten();
+    for (name, _) in properties.filter(|(_, property)| matches!(property, Property::Integer(_))) {
+        if let Some(value) = values.get_mut(name)
+            && let Value::Number(number) = value
+            && let Some(whole) = whole(*number)
+        {
+            *value = Value::Integer(whole);
+        }
+    }
+}
+
+/// Beyond this, a double does not say which integer it stands for.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+#[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and is in the range of both")]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}
+
 /// The name of the first field that does not fit. Formats are the client's business: it told the person.
 pub(super) fn check(schema: &ElicitationSchema, values: &BTreeMap<String, Value>) -> Result<(), String> {
     let none = Ordered::new();
@@ -97,14 +118,32 @@ fn as_number(value: &Value) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use accord_protocol::v1::{ElicitationSchema, StringPropertySchema};
+    use accord_protocol::v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema};
 
-    use super::{BTreeMap, Ordered, Value, check, readable};
+    use super::{BTreeMap, Ordered, Value, as_integers, check, readable};
 
     fn form(pattern: &str) -> ElicitationSchema {
         let mut field = StringPropertySchema::new();
         field.pattern = pattern.to_owned().into();
         ElicitationSchema::new().properties(Ordered::from([("f".to_owned(), field.into())]))
+    }
+
+    // ACPX-ELIC-010
+    #[test]
+    fn a_whole_number_is_an_integer_however_it_is_written() {
+        let field = IntegerPropertySchema::new().minimum(2).maximum(4);
+        let form = ElicitationSchema::new().properties(Ordered::from([("f".to_owned(), field.into())]));
+        let answer = |value: &str| {
+            let mut values = serde_json::from_str(&format!("{{\"f\":{value}}}")).expect("JSON");
+            as_integers(&form, &mut values);
+            check(&form, &values).map(|()| values["f"].clone())
+        };
+        for value in ["3", "3.0", "30e-1"] {
+            assert_eq!(answer(value), Ok(Value::Integer(3)), "{value}");
+        }
+        for value in ["3.5", "5.0", "1e300", "\"3\""] {
+            assert_eq!(answer(value), Err("f".to_owned()), "{value}");
+        }
     }
 
     // ACPX-ELIC-010

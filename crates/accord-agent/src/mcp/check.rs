@@ -93,10 +93,12 @@ fn is_plain(text: &str) -> bool {
 fn is_http(url: &str) -> bool {
     let tls = url.strip_prefix("https://").filter(|_| cfg!(feature = "mcp-tls"));
     let rest = url.strip_prefix("http://").or(tls);
-    rest.is_some_and(|rest| {
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        !host.is_empty() && !url.chars().any(|letter| letter.is_whitespace() || letter.is_control())
-    })
+    // The library reads more into an address than it says: it skips slashes and cuts out line ends.
+    reqwest::Url::parse(url).is_ok()
+        && rest.is_some_and(|rest| {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            !host.is_empty() && !url.chars().any(|letter| letter.is_whitespace() || letter.is_control())
+        })
 }
 
 fn ensure(holds: bool, path: impl FnOnce() -> String, expected: &str) -> Result<(), Error> {
@@ -142,7 +144,16 @@ mod tests {
         let mut env = stdio("a");
         env.env = vec![EnvVariable::new("GOOD", "x"), EnvVariable::new("A=B", "secret")];
         assert_eq!(refused(&[env.into()]), "mcpServers[0].env[1].name");
-        for url in ["ftp://x", "http://", "http:///path", "http://a b", ""] {
+        for url in [
+            "ftp://x",
+            "http://",
+            "http:///path",
+            "http://a b",
+            "http://[::1",
+            "http://x:99999",
+            "http://a@",
+            "",
+        ] {
             assert_eq!(refused(&[http(url).into()]), "mcpServers[0].url", "{url}");
         }
         let mut headers = http("http://x");

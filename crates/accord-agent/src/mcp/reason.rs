@@ -41,6 +41,15 @@ pub(super) fn not_listed(error: &ServiceError, secrets: &Secrets) -> String {
     }
 }
 
+/// Why a tool call has no answer, other than a refusal.
+pub(super) fn unanswered(error: &ServiceError) -> &'static str {
+    match error {
+        ServiceError::UnexpectedResponse => "what it sent is not an answer to tools/call",
+        ServiceError::Cancelled { .. } => "the call was cancelled",
+        _ => "the connection to it is gone",
+    }
+}
+
 /// How a process ended, if it did by itself.
 pub(super) fn exit(status: ExitStatus) -> String {
     #[cfg(unix)]
@@ -53,11 +62,14 @@ pub(super) fn exit(status: ExitStatus) -> String {
     }
 }
 
-/// What a server was given is hidden before the text is cut, since half of it could not be found.
+/// What a server says about itself. What it was given is hidden before the text is cut, since half of it could not be
+/// found.
+pub(super) fn told(message: &str, secrets: &Secrets) -> String {
+    text::one_line(text::beginning(&secrets.hide(message), LONGEST))
+}
+
 fn refused(method: &str, error: &ErrorData, secrets: &Secrets) -> String {
-    let message = secrets.hide(&error.message);
-    let message = text::beginning(&message, LONGEST);
-    format!("it refused {method}: {message} ({})", error.code.0)
+    format!("it refused {method}: {} ({})", told(&error.message, secrets), error.code.0)
 }
 
 /// What an error of the connection means, by the first cause that says anything to people.

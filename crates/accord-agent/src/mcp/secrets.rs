@@ -27,6 +27,7 @@ impl Secrets {
                         header.value.as_str().split_whitespace().filter(|word| word.len() >= SHORTEST_WORD);
                     words.chain([header.value.as_str()])
                 })
+                .chain(password(&http.url))
                 .map(str::to_owned)
                 .collect(),
             _ => Vec::new(),
@@ -45,6 +46,13 @@ impl Secrets {
     pub(super) fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "<hidden>"))
     }
+}
+
+/// The one in an address, as it is written there.
+fn password(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let (user, _) = rest.split(['/', '?', '#']).next()?.rsplit_once('@')?;
+    Some(user.split_once(':')?.1)
 }
 
 impl fmt::Debug for Secrets {
@@ -75,5 +83,7 @@ mod tests {
         let secrets = Secrets::of(&McpServerHttp::new("web", "http://localhost/", headers).into());
         assert_eq!(secrets.hide("bad s3cr3t-t0k3n for Bearer"), "bad <hidden> for Bearer");
         assert_eq!(format!("{secrets:?}"), "Secrets(2)");
+        let secrets = Secrets::of(&McpServerHttp::new("web", "http://me:s3cr3t@host/?a=b@c:d", []).into());
+        assert_eq!(secrets.hide("http://me:s3cr3t@host"), "http://me:<hidden>@host");
     }
 }

@@ -2,6 +2,7 @@
 //! before that.
 
 use std::{
+    future,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,11 +18,11 @@ use accord_protocol::{
 };
 use accord_transport::Call;
 
-use super::{Serving, check, refuse};
+use super::{Serving, caught, check, refuse};
 use crate::{
     handler::{Agent, Auth as _, Error, Forking as _, Loading as _, Resuming as _},
     session::{Entry, Session},
-    table::Ticket,
+    table::{Opening, Ticket},
 };
 
 /// Where a session works: its folder, more folders, its MCP servers.
@@ -116,7 +117,7 @@ impl<A: Agent> Serving<A> {
         T: serde::Serialize + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let (ticket, running) = {
+        let (place, running) = {
             let mut lines = self.wire.table.lock();
             let line = lines.entry(id.clone()).or_default();
             let running = line.turn.clone();
@@ -124,10 +125,10 @@ impl<A: Agent> Serving<A> {
                 drop(lines);
                 return refuse(call, under_a_turn());
             }
-            (line.ticket(&self.wire.table, &id), running)
+            ((line.ticket(&self.wire.table, &id), line.opening()), running)
         };
         let serving = self.clone();
-        self.open(call, Some(ticket), async move {
+        self.open(call, Some(place), async move {
             // A close that was sent before has ended the turn; one that was merely cancelled may run on.
             if running.is_some_and(|turn| !turn.answered.is_cancelled()) {
                 return Err(under_a_turn());
@@ -152,35 +153,61 @@ impl<A: Agent> Serving<A> {
     }
 
     /// Opens, answers, and then lets the agent say what it has to say about the session.
+    ///
+    /// Nobody waits for a session whose client withdrew the request or is gone, nor for one that is closed again already:
+    /// the opening is dropped, and answered when nothing is left of it.
     fn open<T>(
         &self,
         call: Call,
-        ticket: Option<Ticket>,
+        place: Option<(Ticket, Arc<Opening>)>,
         opening: impl Future<Output = Result<(Session, T), Error>> + Send + 'static,
     ) where
         T: serde::Serialize + Send + 'static,
     {
         let serving = self.clone();
-        let (told, opened) = tokio::sync::oneshot::channel();
-        self.spawn_then(
-            call,
-            async move {
-                let mut ticket = ticket;
-                if let Some(ticket) = &mut ticket {
-                    ticket.come().await;
-                }
-                let (session, response) = opening.await?;
-                drop(told.send((session, ticket)));
-                Ok(response)
-            },
-            async move {
-                if let Ok((session, ticket)) = opened.await {
+        // In a place of its own: the runtime moves a task several times.
+        self.tasks.spawn(Box::pin(async move {
+            let (mut ticket, line) = place.unzip();
+            let pointless = serving.pointless(&call, line.as_deref());
+            let opened = tokio::select! {
+                biased;
+                opened = caught(async {
+                    if let Some(ticket) = &mut ticket {
+                        ticket.come().await;
+                    }
+                    opening.await
+                }) => Some(opened),
+                () = pointless => None,
+            };
+            match opened {
+                Some(Ok((session, response))) => {
+                    call.answer(Ok(response));
                     // The next call about the session may start: the client has been told of it.
                     drop(ticket);
                     serving.agent.opened(session).await;
                 }
-            },
-        );
+                Some(Err(error)) => refuse(call, error),
+                None => {
+                    serving.agent.given_up().await;
+                    refuse(call, Error::cancelled());
+                }
+            }
+        }));
+    }
+
+    /// Returns when nobody waits any more for what a call opens.
+    async fn pointless(&self, call: &Call, line: Option<&Opening>) {
+        let given_up = async {
+            match line {
+                Some(opening) => opening.given_up().await,
+                None => future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = call.cancelled() => {}
+            () = self.leaving.cancelled() => {}
+            () = given_up => {}
+        }
     }
 
     /// Whether a login is needed first; asked each time, since one may have been made or lost elsewhere.

@@ -95,25 +95,13 @@ impl<A: Agent> Serving<A> {
     }
 
     /// Runs a handler in a task of its own and answers, whatever becomes of it.
+    ///
+    /// A call that its client withdrew is answered so at once; what had begun is dropped. When the connection is gone
+    /// it goes on instead: what it makes durable should be whole.
     pub(super) fn spawn<T>(
         &self,
         call: Call,
         handler: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) where
-        T: serde::Serialize + Send + 'static,
-    {
-        self.spawn_then(call, handler, future::ready(()));
-    }
-
-    /// The same, with something to do once the answer is queued.
-    ///
-    /// A call that its client withdrew is answered so at once; what had begun is dropped. When the connection is gone
-    /// it goes on instead: what it makes durable should be whole.
-    pub(super) fn spawn_then<T>(
-        &self,
-        call: Call,
-        handler: impl Future<Output = Result<T, Error>> + Send + 'static,
-        afterwards: impl Future<Output = ()> + Send + 'static,
     ) where
         T: serde::Serialize + Send + 'static,
     {
@@ -133,7 +121,6 @@ impl<A: Agent> Serving<A> {
                 () = withdrawn => Err(Error::cancelled()),
             };
             call.answer(result);
-            afterwards.await;
         }));
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 
 use super::backend::Backend;
 use super::catalogue::Catalogue;
@@ -126,6 +127,9 @@ impl<B: Backend> Builder<B> {
 
     /// The runtime, for one connection.
     pub fn build(self) -> Runtime<B> {
+        let undoing = TaskTracker::new();
+        // It never ends; closed, it can be waited for whenever there is nothing in it.
+        undoing.close();
         Runtime {
             shared: Arc::new(Shared {
                 backend: self.backend,
@@ -139,6 +143,7 @@ impl<B: Backend> Builder<B> {
                 mounting: self.mounting,
                 fork: self.fork,
                 revive: self.revive,
+                undoing,
                 owners: Mutex::new(HashMap::new()),
             }),
         }

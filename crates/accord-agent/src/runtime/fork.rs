@@ -4,11 +4,11 @@ use accord_protocol::{
     unstable::{ForkSessionRequest, ForkSessionResponse},
     v1::SessionId,
 };
+use tokio_util::task::TaskTracker;
 
 use super::backend::{Backend, History, Origin};
 use super::opening::{Surroundings, state};
 use super::owner::{Start, as_text, lock};
-use super::tools::Tools;
 use super::{Runtime, now, restore, store_error};
 use crate::{
     handler::{Error, Forking},
@@ -31,12 +31,12 @@ impl<B: Backend> Forking for Runtime<B> {
         let servers = request.mcp_servers.unwrap_or_default();
         let around = Surroundings { cwd: request.cwd, directories, servers };
         let (cwd, text) = around.physical()?;
-        let (tools, notices) = Tools::mount(around.servers, &cwd, shared.mounting).await?;
+        let (tools, notices) = shared.mount(around.servers, &cwd).await?;
         let id = SessionId::from(uuid::Uuid::now_v7().to_string());
         let header = Header::new(id.clone(), text, now()).directories(as_text(&around.directories));
         let lease = store.create(header).await.map_err(store_error)?;
         let catalogue = lock(&shared.parts.catalogue).clone();
-        let copied = Copied(Some(lease));
+        let copied = Copied { lease: Some(lease), undoing: shared.undoing.clone() };
         copy(store, &source, copied.lease()).await?;
         let (past, _) = restore::past(store, copied.lease(), &catalogue).await?;
         let lease = copied.keep();
@@ -52,25 +52,29 @@ impl<B: Backend> Forking for Runtime<B> {
 }
 
 /// A copy that is being made; unless it is kept it is removed.
-struct Copied(Option<Lease>);
+struct Copied {
+    lease: Option<Lease>,
+    undoing: TaskTracker,
+}
 
 impl Copied {
     fn lease(&self) -> &Lease {
-        self.0.as_ref().expect("it is there until it is kept or dropped")
+        self.lease.as_ref().expect("it is there until it is kept or dropped")
     }
 
     fn keep(mut self) -> Option<Lease> {
-        self.0.take()
+        self.lease.take()
     }
 }
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        if let (Some(lease), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(async move {
+        if let (Some(lease), Ok(runtime)) = (self.lease.take(), tokio::runtime::Handle::try_current()) {
+            let removed = async move {
                 // The failure that counts is the one that led here.
                 drop(lease.delete().await);
-            });
+            };
+            self.undoing.spawn_on(removed, &runtime);
         }
     }
 }

@@ -1,15 +1,20 @@
 //! New, load and resume: every check first, then the mounts, then the claim, then the backend; nothing is left of what
 //! failed, and nothing is told before all of it worked.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use accord_protocol::{
     open::Maybe,
     v1::{
-        LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
+        LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, Notice,
         ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId, SessionModeState,
     },
 };
+use tokio_util::task::TaskTracker;
 
 use super::backend::{Backend, History, Opening, Origin};
 use super::builder::Active;
@@ -108,10 +113,11 @@ impl<B: Backend> Drop for Opened<B> {
     fn drop(&mut self) {
         if let (Some(owner), Ok(runtime)) = (self.owner.take(), tokio::runtime::Handle::try_current()) {
             let (shared, new) = (Arc::clone(&self.shared), self.new);
-            runtime.spawn(async move {
+            let undone = async move {
                 // The failure that counts is the one that led here.
                 drop(shared.shut(&owner, new).await);
-            });
+            };
+            self.shared.undoing.spawn_on(undone, &runtime);
         }
     }
 }
@@ -124,7 +130,7 @@ impl<B: Backend> Shared<B> {
         let directories = request.additional_directories.unwrap_or_default();
         let around = Surroundings { cwd: request.cwd, directories, servers: request.mcp_servers };
         let (cwd, text) = around.physical()?;
-        let (tools, notices) = Tools::mount(around.servers, &cwd, self.mounting).await?;
+        let (tools, notices) = self.mount(around.servers, &cwd).await?;
         let id = SessionId::from(uuid::Uuid::now_v7().to_string());
         let lease = match &self.parts.store {
             Some(store) => {
@@ -164,7 +170,7 @@ impl<B: Backend> Shared<B> {
             return Err(Error::invalid_params("cwd", "the directory the session was made in"));
         }
         self.may_reopen(&id)?;
-        let (tools, notices) = Tools::mount(around.servers, &cwd, self.mounting).await?;
+        let (tools, notices) = self.mount(around.servers, &cwd).await?;
         self.give_up_own(&id).await?;
         let lease = store.open(id.clone()).await.map_err(store_error)?;
         let catalogue = Arc::clone(&lock(&self.parts.catalogue));
@@ -183,12 +189,20 @@ impl<B: Backend> Shared<B> {
         Ok(())
     }
 
-    async fn give_up_own(&self, id: &SessionId) -> Result<(), Error> {
-        let owner = lock(&self.owners).remove(id);
-        match owner {
-            Some(owner) => self.shut(&owner, false).await,
-            None => Ok(()),
-        }
+    /// What it begins is carried through, whoever waits for it.
+    async fn give_up_own(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
+        let Some(owner) = lock(&self.owners).remove(id) else { return Ok(()) };
+        let shared = Arc::clone(self);
+        let shut = self.undoing.spawn(async move { shared.shut(&owner, false).await });
+        shut.await.unwrap_or_else(|_| Err(Error::internal("the session could not be closed")))
+    }
+
+    pub(super) async fn mount(
+        &self,
+        servers: Vec<McpServer>,
+        cwd: &Path,
+    ) -> Result<(Tools, Vec<Notice>), Error> {
+        Tools::mount(servers, cwd, self.mounting, &self.undoing).await
     }
 
     pub(super) async fn compose(
@@ -201,7 +215,7 @@ impl<B: Backend> Shared<B> {
         let (cwd, directories, choice) =
             (start.cwd.clone(), start.directories.clone(), start.past.choice.clone());
         let core = Arc::new(Core::new(start, &self.parts));
-        let draft = Draft { core: Some(Arc::clone(&core)), new };
+        let draft = Draft { core: Some(Arc::clone(&core)), new, undoing: self.undoing.clone() };
         let session = SessionHandle { core: Arc::clone(&core) };
         let opening = Opening { session, cwd, directories, origin, choice, history };
         match self.backend.open(opening).await {
@@ -224,6 +238,7 @@ impl<B: Backend> Shared<B> {
 struct Draft {
     core: Option<Arc<Core>>,
     new: bool,
+    undoing: TaskTracker,
 }
 
 impl Draft {
@@ -241,7 +256,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if let (Some(core), Ok(runtime)) = (self.core.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(discard(core, self.new));
+            self.undoing.spawn_on(discard(core, self.new), &runtime);
         }
     }
 }

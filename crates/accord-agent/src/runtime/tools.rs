@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use accord_protocol::v1::{McpServer, Notice};
+use tokio_util::task::TaskTracker;
 
 use crate::handler::Error;
 #[cfg(feature = "mcp")]
@@ -13,8 +14,6 @@ use crate::mcp::{self, McpSettings, Mounts};
 pub(super) struct Tools {
     #[cfg(feature = "mcp")]
     pub(super) mounts: Mounts,
-    #[cfg(feature = "mcp")]
-    settings: McpSettings,
 }
 
 /// How a runtime mounts.
@@ -31,15 +30,16 @@ impl Tools {
         servers: Vec<McpServer>,
         cwd: &Path,
         settings: Settings,
+        undoing: &TaskTracker,
     ) -> Result<(Self, Vec<Notice>), Error> {
         mcp::check(&servers)?;
-        let (mounts, notices) = mcp::mount(servers, cwd, settings.mcp).await?;
-        Ok((Self { mounts, settings: settings.mcp }, notices))
+        let (mounts, notices) = mcp::mount(servers, cwd, settings.mcp, undoing).await?;
+        Ok((Self { mounts }, notices))
     }
 
     /// Ends every server and waits until it is gone.
     pub(super) async fn release(&self) {
-        self.mounts.release(self.settings).await;
+        self.mounts.release().await;
     }
 }
 
@@ -50,6 +50,7 @@ impl Tools {
         servers: Vec<McpServer>,
         _: &Path,
         _: Settings,
+        _: &TaskTracker,
     ) -> Result<(Self, Vec<Notice>), Error> {
         if servers.is_empty() {
             return Ok((Self::default(), Vec::new()));

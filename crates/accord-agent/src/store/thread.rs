@@ -45,12 +45,7 @@ impl Store {
     /// # Cancel safety
     /// When the future is dropped, the claim is given up.
     pub async fn create(&self, header: Header) -> Result<Lease, StoreError> {
-        let store = self.clone();
-        self.run(move |own| {
-            own.create(&header)?;
-            Ok(Lease { store, header, given_up: false })
-        })
-        .await
+        self.claim(move |own| own.create(&header).map(|()| header)).await
     }
 
     /// Claims a stored session; see [`SessionStore::open`].
@@ -61,12 +56,7 @@ impl Store {
     /// # Cancel safety
     /// When the future is dropped, the claim is given up.
     pub async fn open(&self, id: SessionId) -> Result<Lease, StoreError> {
-        let store = self.clone();
-        self.run(move |own| {
-            let header = own.open(&id)?;
-            Ok(Lease { store, header, given_up: false })
-        })
-        .await
+        self.claim(move |own| own.open(&id)).await
     }
 
     /// The header of a stored session; see [`SessionStore::header`].
@@ -113,13 +103,31 @@ impl Store {
         self.run(move |own| own.list(&query)).await
     }
 
+    /// A claim that nobody waits for any more is given up on the spot, before the next job: it may be for the same session.
+    async fn claim(
+        &self,
+        claim: impl FnOnce(&mut dyn SessionStore) -> Result<Header, StoreError> + Send + 'static,
+    ) -> Result<Lease, StoreError> {
+        let store = self.clone();
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |own| {
+            let lease = claim(own).map(|header| Lease { store, header, given_up: false });
+            if let Err(Ok(mut unwanted)) = reply.send(lease) {
+                unwanted.given_up = true;
+                give_up(own, &unwanted.header.id);
+            }
+        });
+        self.jobs.send(job).map_err(|_| StoreError::Stopped)?;
+        answer.await.map_err(|_| StoreError::Stopped)?
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut dyn SessionStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |store| {
-            // A caller that has gone drops the result here, on this thread: a lease gives its claim up by that.
+            // Its caller may have gone.
             drop(reply.send(job(store)));
         });
         self.jobs.send(job).map_err(|_| StoreError::Stopped)?;
@@ -198,12 +206,14 @@ impl Drop for Lease {
             return;
         }
         let id = self.header.id.clone();
-        let close: Job = Box::new(move |store| {
-            if let Err(error) = store.close(&id) {
-                tracing::warn!(session = %id, %error, "a session was not closed cleanly");
-            }
-        });
+        let close: Job = Box::new(move |store| give_up(store, &id));
         // Without a thread there is no claim either.
         drop(self.store.jobs.send(close));
+    }
+}
+
+fn give_up(store: &mut dyn SessionStore, id: &SessionId) {
+    if let Err(error) = store.close(id) {
+        tracing::warn!(session = %id, %error, "a session was not closed cleanly");
     }
 }

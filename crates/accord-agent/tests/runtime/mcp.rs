@@ -162,9 +162,9 @@ async fn a_server_that_does_not_start_is_told_about_in_plain_words() {
     assert_eq!(crash["data"]["stderr"], "oops <hidden>");
     let killed = refused(&stage, &mut peer, server("bad", "kill -9 $$")).await["message"].to_string();
     assert!(killed.contains("its process was ended by signal 9"), "{killed}");
-    let refusal = r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no licence"}}'; cat >&2"#;
+    let refusal = r#"read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no\r\nlicence"}}'; cat >&2"#;
     let told = refused(&stage, &mut peer, server("bad", refusal)).await["message"].to_string();
-    assert!(told.contains("it refused initialize: no licence (-32000)"), "{told}");
+    assert!(told.contains("it refused initialize: no  licence (-32000)"), "{told}");
     let missing = json!({"name": "x", "command": "/no/such", "args": [], "env": []});
     let told = refused(&stage, &mut peer, missing).await;
     assert!(told["message"].as_str().unwrap().contains("its program cannot be run: No such file"), "{told}");
@@ -353,6 +353,10 @@ async fn a_server_over_http_gets_its_headers() {
     };
     let session = id(&open(&stage, &mut peer, &[web("t0ken")]).await);
     assert_eq!(say(&mut peer, &session, "greet {}").await, "hello from afar");
+    // Credentials in the address do not replace the header that was declared.
+    let mut both = web("t0ken");
+    both["url"] = json!(url.replace("http://", "http://me:s3cret@"));
+    assert!(open(&stage, &mut peer, &[both]).await["result"].is_object());
     let refused = open(&stage, &mut peer, &[web("wr0ng")]).await;
     assert_eq!(refused["error"]["data"]["path"], "mcpServers[0]", "{refused}");
     assert!(!refused.to_string().contains("wr0ng"), "{refused}");
