@@ -14,7 +14,7 @@ use std::{path::Path, process::ExitCode};
 
 use accord_agent::{
     Serve,
-    cli::{LevelFilter, log_to_stderr},
+    cli::{LevelFilter, log_to_stderr, more_open_files},
     runtime::{Active, Projection, Runtime},
     store::{SessionStore, Store, jsonl::JsonlStore, sqlite::SqliteStore},
 };
@@ -38,7 +38,7 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
         }
     };
     log_to_stderr(LevelFilter::WARN);
-    more_files();
+    more_open_files();
     let served = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -51,15 +51,6 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Each open session holds a file, and many systems start a process with 1024 of them although it may have more.
-fn more_files() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // With fewer it works as well, for fewer sessions.
-    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 async fn serve(options: &Options) -> Result<(), String> {

@@ -18,6 +18,7 @@ accord-subject-agent: a scripted agent over stdio
   --projection live|committed  what the client sees: an editor's view (default) or an automation's
   --mcp-policy strict|lenient  what an MCP server that does not start means: no session (default), or a notice
   --mcp-limit MS               how long an MCP server may take to start (default 30000)
+  --mcp-call-limit MS          how long a tool call may go on in silence (default 600000)
   --grace MS                   how long a turn may go on after a cancel (default 5000)
   --fork                       offer session/fork, which is unstable
   --auth                       ask for a login: the method `token`, or this program with --login in a terminal
@@ -94,6 +95,9 @@ impl Options {
                 }
                 "--mcp-limit" => {
                     options.mcp.start_limit = milliseconds("--mcp-limit", &value()?)?;
+                }
+                "--mcp-call-limit" => {
+                    options.mcp.call_limit = milliseconds("--mcp-call-limit", &value()?)?;
                 }
                 "--grace" => options.grace = Some(milliseconds("--grace", &value()?)?),
                 "--help" | "-h" => return Ok(None),

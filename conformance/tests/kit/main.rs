@@ -1,12 +1,14 @@
 //! The kit judged by itself: one binary, a module a subject.
 
 mod alarms;
+mod calls;
 mod captures;
 mod choice;
 mod field_cases;
 mod fixtures;
 mod kills;
 mod mcp_server;
+mod openings;
 mod process;
 mod relay;
 mod replay;

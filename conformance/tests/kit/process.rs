@@ -205,6 +205,10 @@ impl Agent {
         self.process.wait().expect("a child")
     }
 
+    pub(crate) fn end_input(&mut self) {
+        self.input = None;
+    }
+
     /// Ends the input, and returns what the process said on stderr until it was gone.
     pub(crate) fn hang_up(mut self) -> String {
         self.input = None;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use accord_agent::{
-    ClientError, Command, Decision, Error, Question, Tool,
+    ClientError, Command, Decision, Error, Group, Question, Tool,
     protocol::v1::{
         ContentBlock, Diff, Terminal, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus,
         ToolCallUpdate, ToolKind,
@@ -87,7 +87,8 @@ pub(super) async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
         let call = call("permit", format!("Permit {number}"), ToolKind::Other, &json!({"number": number}))?;
         let id = call.tool_call_id.clone();
         let decision = turn.ask(Question::new(call)).await?;
-        if decision == Decision::Cancelled {
+        // A client that calls its answer cancelled, and not the turn, has allowed nothing; the turn goes on.
+        if turn.is_cancelled() {
             return Err(Error::cancelled());
         }
         let status = if decision.is_allowed() { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
@@ -245,41 +246,18 @@ async fn in_terminal(turn: &Turn, tool: &Tool<Turn>, line: &str) -> Result<(Stri
 
 async fn here(turn: &Turn, line: &str) -> Result<(String, Option<i64>), String> {
     let mut command = process::Command::new("sh");
-    command
-        .args(["-c", line])
-        .current_dir(turn.cwd())
-        .stdin(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true);
+    command.args(["-c", line]).current_dir(turn.cwd()).stdin(Stdio::null()).kill_on_drop(true);
+    Group::prepare(&mut command);
     let child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
-    let group = KillGroup(child.id());
+    // Dropped, it ends what is left of the command; so does the end of this process.
+    let _group = Group::of(&child).map_err(|error| error.to_string())?;
     let output = turn.or_cancelled(child.wait_with_output()).await.map_err(|error| error.to_string())?;
     let output = output.map_err(|error| error.to_string())?;
-    group.ended();
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&output.stderr));
     text.truncate((0..=SHOWN.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0));
     Ok((text, output.status.code().map(i64::from)))
-}
-
-/// Ends a command with everything it started.
-struct KillGroup(Option<u32>);
-
-impl KillGroup {
-    fn ended(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for KillGroup {
-    fn drop(&mut self) {
-        let group = self.0.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
-        if let Some(group) = group {
-            // Gone already is as good.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-    }
 }
 
 fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
