@@ -175,17 +175,13 @@ fn window(path: &Path, line: u32, limit: Option<u32>, size_limit: usize) -> io::
 
 /// Opening a pipe or a device could wait for ever.
 fn open(path: &Path) -> io::Result<fs::File> {
-    if fs::metadata(path)?.is_file() {
-        fs::File::open(path)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"))
-    }
+    if fs::metadata(path)?.is_file() { fs::File::open(path) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 fn write(path: &Path, content: &str) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"));
+            return Err(io::ErrorKind::InvalidInput.into());
         }
         Ok(_) => {}
         Err(_) => fs::create_dir_all(path.parent().unwrap_or(path))?,
@@ -205,6 +201,9 @@ fn refusal(error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::resource_not_found("file"),
         io::ErrorKind::InvalidData => Error::internal("the file is not UTF-8 text"),
+        io::ErrorKind::InvalidInput => Error::invalid_params("path", "a regular file"),
+        // Only ours say more than the kind; the system's may name what the agent is not to know.
+        _ if error.get_ref().is_some() => Error::internal(format!("the file cannot be used: {error}")),
         kind => Error::internal(format!("the file cannot be used: {kind}")),
     }
 }

@@ -80,6 +80,11 @@ async fn nothing_outside_the_sessions_folders_is_touched() {
         assert_eq!(read(&mut agent, &proj.join("inside"), json!({"limit": 1})).await, "a\n");
         assert!(write(&mut agent, &proj.join("dangling"), "x").await.is_number());
         assert!(!outer.path().join("nowhere").exists());
+        // Opening a pipe to which nobody writes would wait for ever.
+        let pipe = proj.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(read(&mut agent, &pipe, json!({})).await, -32602);
+        assert_eq!(write(&mut agent, &pipe, "x").await, -32602);
     }
     for path in outside {
         assert_eq!(read(&mut agent, &path, json!({})).await, -32602, "{}", path.display());
@@ -88,7 +93,7 @@ async fn nothing_outside_the_sessions_folders_is_touched() {
     assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "s");
     assert!(!outer.path().join("new").exists());
     // A folder, and a session that is not there.
-    assert!(read(&mut agent, &proj, json!({})).await.is_number());
+    assert_eq!(read(&mut agent, &proj, json!({})).await, -32602);
     agent.ask(1, "fs/read_text_file", json!({"sessionId": "sess_9", "path": proj.join("f")})).await;
     assert_eq!(agent.expect_answer(1).await["error"]["code"], -32002);
 }
