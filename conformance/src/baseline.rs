@@ -114,6 +114,7 @@ mod tests {
             verdict,
             why: String::new(),
             took: Duration::ZERO,
+            follows: None,
             found_in: None,
             evidence: Vec::new(),
         }

@@ -4,6 +4,7 @@ mod agent;
 mod args;
 mod catalogue;
 mod client;
+mod near;
 mod output;
 mod replay;
 mod scenario;
@@ -76,12 +77,17 @@ pub fn run(args: &[String]) -> ExitCode {
     if let Some((_, part)) = PARTS.iter().find(|(part, _)| *part == name) {
         return part(&args[1..]);
     }
-    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        let help = matches!(name, "help" | "--help" | "-h");
+    if matches!(name, "help" | "--help" | "-h") {
         crate::say::out(&overview());
-        return if help { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        let names = COMMANDS.iter().map(|command| command.name).chain(["tee"]);
+        let hint = near::hint(name, names);
+        crate::say::err(&format!("accord-conformance: there is no command {name}{hint}\n\n{}", overview()));
+        return ExitCode::from(2);
     };
-    if args.iter().skip(2).take_while(|arg| *arg != "--").any(|arg| arg == "--help") {
+    if args.iter().skip(2).take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h") {
         crate::say::out(&help(command));
         return ExitCode::SUCCESS;
     }
@@ -103,8 +109,8 @@ pub(crate) fn quietly(kit: &Path, args: &[String]) -> Result<Report, String> {
     let flags = COMMANDS.iter().find(|command| command.name == name).map_or(&[][..], |command| command.flags);
     let parsed = Args::parse(flags, args.get(1..).unwrap_or_default())?;
     match name {
-        "agent" => agent::examine(&parsed, kit, |_| ()),
-        "client" => client::examine(&parsed, kit, |_| ()),
+        "agent" => agent::examine(&parsed, kit, |_, _| ()),
+        "client" => client::examine(&parsed, kit, |_, _| ()),
         other => Err(format!("{other} checks nothing")),
     }
 }

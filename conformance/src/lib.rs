@@ -8,6 +8,7 @@ mod replay;
 mod report;
 mod say;
 mod scenario;
+mod stop;
 pub mod subject;
 pub mod subject_client;
 mod tee;

@@ -180,6 +180,7 @@ impl<W: Write> Stage<'_, W> {
                 let now = self.wait(true, |message| is_request(message) && message["method"] == method)?;
                 self.names.learn(&recorded["params"]["cwd"], &now["params"]["cwd"]);
                 self.theirs.insert(id.to_string(), now["id"].clone());
+                self.compare(&recorded, &now);
             }
             (None, Some(id)) if self.asked.contains_key(&id.to_string()) => {
                 let now = self.wait(false, |message| is_answer(message) && message.get("id") == Some(id))?;
@@ -197,6 +198,17 @@ impl<W: Write> Stage<'_, W> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Tells of a prompt that asks for something else: the recorded answer does not fit it.
+    fn compare(&mut self, recorded: &Value, now: &Value) {
+        let mut wanted = recorded["params"]["prompt"].clone();
+        self.names.put(&mut wanted);
+        let given = &now["params"]["prompt"];
+        if recorded["method"] == "session/prompt" && wanted != *given {
+            let (given, wanted) = (names::words(given), names::words(&wanted));
+            self.played.differences.push(format!("the prompt is {given}, and the recorded one is {wanted}"));
+        }
     }
 
     /// Waits for a message; a question that `may_pass` is given up once an answer shows that the agent went another way.

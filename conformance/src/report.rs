@@ -32,6 +32,8 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
     /// What crossed in each run of the scenario.
     pub(crate) recordings: Vec<(usize, Recording)>,
+    /// How many checks were run of how many, if the run was stopped before its end.
+    pub(crate) cut: Option<(usize, usize)>,
     pub(crate) took: Duration,
     /// What is known to fail, if a baseline was given.
     pub(crate) baseline: Option<Baseline>,
@@ -46,7 +48,9 @@ impl Report {
     /// Why the run as a whole does not hold: one line each; none if it does.
     pub(crate) fn objections(&self) -> Vec<String> {
         let steps = self.rows.iter().filter(|row| row.verdict == Verdict::Failed);
-        let mut objections: Vec<String> = steps.map(|row| format!("run {}: {}", row.run, row.step)).collect();
+        let cut = self.cut.map(|(done, all)| format!("stopped after {done} of {all} checks"));
+        let steps = steps.map(|row| format!("run {}: {}", row.run, row.step));
+        let mut objections: Vec<String> = cut.into_iter().chain(steps).collect();
         if let Some(baseline) = &self.baseline {
             objections.extend(baseline.deviations(&self.outcomes));
         } else {

@@ -8,6 +8,7 @@ mod first;
 mod judged;
 mod killed;
 mod options;
+mod plan;
 mod second;
 mod stage;
 mod talk;
@@ -21,6 +22,7 @@ use crate::wire::frame::Frame;
 use crate::wire::recording::Recording;
 use crate::wire::verdict::Verdict;
 
+pub(crate) use plan::NOT_REACHED;
 pub(crate) use stage::Stage;
 
 /// How the scenario is played.
@@ -78,6 +80,7 @@ pub(crate) fn play(play: Play, told: impl Fn(&Row)) -> Result<Played, String> {
         second::run(&mut stage, &past).await;
         killed::run(&mut stage).await;
     });
+    stage.over();
     judged::run(&mut stage);
     let recordings = stage.set().recordings();
     Ok((stage.rows(), recordings))

@@ -53,7 +53,8 @@ fn name(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-fn line(command: &Command) -> String {
+/// A command as one types it.
+pub(crate) fn line(command: &Command) -> String {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect::<Vec<_>>().join(" ")

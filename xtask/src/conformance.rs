@@ -1,21 +1,23 @@
 //! `cargo xtask conformance`: the main job, played on a real agent and judged from outside.
 
+mod blocks;
 mod example;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use serde_json::Value;
 
+use self::blocks::Blocks;
 use crate::cargo::{cargo, output, root, show};
 
 /// What to type to the subject agent, by the situation it brings about.
 const WORDS: &[(&str, &str)] = &[
     ("echo", "echo {TEXT}"),
     ("slow", "slow 20000"),
+    ("busy", "slow 2000"),
     ("tool", "write {PATH} {TEXT}"),
     ("mcp", "mcp {TOOL} {JSON}"),
     ("stream", "stream 2000 200"),
@@ -47,6 +49,17 @@ const STORED: &str = "ACP-LOAD-*,ACPX-LOAD-*,ACP-RESUME-*,ACPX-RESUME-*,ACP-LIST
 /// What the subjects are known to fail, each with its reason.
 const KNOWN: &str = "conformance/known-failures.toml";
 
+/// What is known of the flags before the kit sees them.
+const HELP: &str = "\
+cargo xtask conformance                         the kit on the subject agent (each store and projection), the coding agent and the subject client
+cargo xtask conformance [FLAGS] -- COMMAND…     the scenario and all checks on that agent
+cargo xtask conformance --only IDS              these checks alone, on the subject agent
+cargo xtask conformance --self-check[=full]     the kit on itself: a planted defect for each check
+
+The other flags go to the kit:
+
+";
+
 /// Without a command, on the subject agent, the coding agent of the guides and the subject client; with one after `--`, on
 /// that. Flags go to the kit.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -55,6 +68,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(place) => (&arguments[..place], &arguments[place + 1..]),
         None => (arguments, &[][..]),
     };
+    if flags.iter().any(|flag| matches!(flag.as_str(), "--help" | "-h" | "help")) {
+        print!("{HELP}");
+        return show(Command::new(built("accord-conformance")?).args(["agent", "--help"]));
+    }
     if let Some(flag) = flags.iter().find(|flag| flag.starts_with("--self-check")) {
         return self_check(flag == "--self-check=full");
     }
@@ -67,27 +84,40 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         }
         return show(call.args(flags).arg("--").args(command));
     }
-    let agent = built("accord-subject-agent")?;
-    let reports = kit.parent().unwrap_or(Path::new(".")).join("conformance");
-    fs::create_dir_all(&reports).map_err(|error| format!("{}: {error}", reports.display()))?;
-    let run = |command: &str, name: Option<&str>, more: &[&str], how: &[&str]| {
-        let mut flags = flags.to_vec();
-        flags.extend(more.iter().map(|flag| (*flag).to_owned()));
-        for (form, end) in [("html", "html"), ("json", "json"), ("junit", "xml")] {
-            let path = name.map(|name| reports.join(name).with_extension(end));
-            flags.extend(path.map(|path| format!("--{form}={}", path.display())));
-        }
-        subject(&kit, command, &flags, &agent, how)
-    };
+    let mut blocks = Blocks::beside(&kit, flags)?;
+    agents(&mut blocks, &built("accord-subject-agent")?);
+    // Chosen checks are those of agents, and of one agent.
+    if !blocks.chosen() {
+        example::run(&mut blocks)?;
+        client(&mut blocks)?;
+    }
+    blocks.sum()
+}
+
+/// The scenario and the checks of the subject agent, on each store and each view.
+fn agents(blocks: &mut Blocks, agent: &Path) {
     // The automation's view shows committed facts alone; it has to carry the whole scenario just as well.
-    run("scenario", None, &[], &["--store", "sqlite", "--projection", "committed"])?;
-    run("agent", Some("agent"), &[], &["--store", "jsonl", "--projection", "live"])?;
-    let stored = ["--only", STORED];
-    run("agent", Some("agent-sqlite"), &stored, &["--store", "sqlite", "--projection", "live"])?;
-    run("agent", Some("agent-committed"), &stored, &["--store", "jsonl", "--projection", "committed"])?;
-    example::run(&kit, flags)?;
-    println!("the report with its diagrams: {}", reports.join("agent.html").display());
-    client(&kit, &reports)
+    if !blocks.chosen() {
+        let scenario =
+            subject(blocks, "scenario", agent, &["--store", "sqlite", "--projection", "committed"]);
+        blocks.run("scenario", "the scenario: subject agent, SQLite, committed facts", &scenario);
+    }
+    let checks = subject(blocks, "agent", agent, &["--store", "jsonl", "--projection", "live"]);
+    blocks.run("agent", "scenario and checks: subject agent, JSONL", &checks);
+    for (name, title, how) in [
+        ("agent-sqlite", "checks: subject agent, SQLite", ["--store", "sqlite", "--projection", "live"]),
+        (
+            "agent-committed",
+            "checks: subject agent, JSONL, committed facts",
+            ["--store", "jsonl", "--projection", "committed"],
+        ),
+    ] {
+        let mut checks = subject(blocks, "agent", agent, &how);
+        if !blocks.chosen() {
+            checks.splice(1..1, ["--only".to_owned(), STORED.to_owned()]);
+        }
+        blocks.run(name, title, &checks);
+    }
 }
 
 /// The kit on itself: a planted defect for each check; `full` holds all mandatory checks against each of them, which takes long.
@@ -101,30 +131,36 @@ fn self_check(full: bool) -> Result<(), String> {
 }
 
 /// All checks of the subject client, with scripted agents in its agent's place.
-fn client(kit: &Path, reports: &Path) -> Result<(), String> {
+fn client(blocks: &mut Blocks) -> Result<(), String> {
     let client = built("accord-subject-client")?;
-    let mut call = Command::new(kit);
-    call.args(["client", "--interrupt", "--timeout", "90"]);
-    let waiting =
-        format!("'{}' --permission wait --timeout 60 --prompt hello -- {{AGENT}}", client.display());
-    call.arg("--to-wait").arg(waiting);
-    let commanding = format!("'{}' --timeout 60 --prompt '/accord run it' -- {{AGENT}}", client.display());
-    call.arg("--to-command").arg(commanding);
-    for (form, name) in [("html", "client.html"), ("json", "client.json"), ("junit", "client.xml")] {
-        call.arg(format!("--{form}={}", reports.join(name).display()));
-    }
-    call.arg("--known").arg(root().join(KNOWN));
-    show(call.arg("--").arg(client).args(["--timeout", "60", "--prompt", "hello", "--", "{AGENT}"]))
+    let mut call = words(&["client", "--interrupt", "--timeout", "90", "--to-wait"]);
+    call.push(format!("'{}' --permission wait --timeout 60 --prompt hello -- {{AGENT}}", client.display()));
+    call.push("--to-command".into());
+    call.push(format!("'{}' --timeout 60 --prompt '/accord run it' -- {{AGENT}}", client.display()));
+    call.extend(["--known".into(), root().join(KNOWN).display().to_string(), "--".into()]);
+    call.push(client.display().to_string());
+    call.extend(words(&["--timeout", "60", "--prompt", "hello", "--", "{AGENT}"]));
+    blocks.run("client", "checks: subject client", &call);
+    Ok(())
 }
 
-/// One command of the kit on the subject agent.
-fn subject(kit: &Path, command: &str, flags: &[String], agent: &Path, how: &[&str]) -> Result<(), String> {
-    let mut call = Command::new(kit);
-    call.args([command, "--strict", "--known"]).arg(root().join(KNOWN)).args(flags);
-    for (situation, words) in WORDS {
-        call.arg(format!("--prompt-{situation}")).arg(words);
+/// The kit's arguments for one of its commands on the subject agent.
+fn subject(blocks: &Blocks, command: &str, agent: &Path, how: &[&str]) -> Vec<String> {
+    let mut call = words(&[command, "--strict", "--known"]);
+    call.push(root().join(KNOWN).display().to_string());
+    call.extend(blocks.flags.iter().cloned());
+    for (situation, typed) in WORDS {
+        call.extend([format!("--prompt-{situation}"), (*typed).to_owned()]);
     }
-    show(call.arg("--").arg(agent).args(["--state-dir", "{STATE}"]).args(how))
+    call.extend(["--".into(), agent.display().to_string()]);
+    // What a server that never answers costs is this limit, and no more than it is to be seen.
+    call.extend(words(&["--state-dir", "{STATE}", "--mcp-limit", "3000"]));
+    call.extend(words(how));
+    call
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// Builds a binary of the kit or of the coding agent, and says where cargo put it. Both packages are always named: what they

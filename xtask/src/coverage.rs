@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         .map(String::as_str)
         .filter(|id| places.contains_key(*id) || !known.contains(id))
         .collect();
-    println!("{} ids, {} cited by tests, {} excused", requirements.len(), places.len(), excuses.len());
+    println!("{}", told(&requirements, &places, &excuses, &open));
     if !stale.is_empty() {
         return Err(format!("{EXCUSES} excuses what is covered or unknown: {}", stale.join(" ")));
     }
@@ -60,6 +60,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     } else {
         Err(format!("neither covered nor excused in {EXCUSES}: {}", open.join(" ")))
     }
+}
+
+/// How many ids there are, and what becomes of each.
+fn told(
+    requirements: &[Requirement],
+    places: &BTreeMap<String, Vec<Place>>,
+    excuses: &BTreeMap<String, String>,
+    open: &[&str],
+) -> String {
+    let with_reason = requirements.iter().filter(|each| excuses.contains_key(&each.id)).count();
+    let unseen = requirements.len() - places.len() - with_reason - open.len();
+    format!(
+        "{} ids: {} cited by tests, {with_reason} excused, {unseen} not to be seen from outside ({UNSEEN}), {} open",
+        requirements.len(),
+        places.len(),
+        open.len()
+    )
 }
 
 fn up_to_date(path: &Path, page: &str) -> Result<(), String> {

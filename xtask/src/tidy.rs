@@ -26,8 +26,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("usage: cargo xtask tidy".into());
     }
     let mut findings = Vec::new();
+    let mut files = 0;
     for path in tracked()? {
         let Ok(text) = fs::read_to_string(root().join(&path)) else { continue };
+        files += 1;
         findings.extend(source::check(&path, &text));
     }
     findings.extend(layering::check()?);
@@ -35,7 +37,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         println!("{}: {}", finding.place, finding.what);
     }
     match findings.len() {
-        0 => Ok(()),
+        0 => {
+            println!("{files} files are tidy, and the crates keep their layers");
+            Ok(())
+        }
         count => Err(format!("{count} findings")),
     }
 }

@@ -9,8 +9,11 @@ use std::time::Instant;
 use super::args::{Args, Flag, flag};
 use super::{output, scenario, subject};
 use crate::report::{Report, terminal};
+use crate::stop;
+use crate::trial::judged;
 use crate::wire::requirement::{self, Side, find};
-use crate::wire::run::{self, Outcome};
+use crate::wire::run::{self, Outcome, Ran};
+use crate::wire::witness;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("no-scenario", "", "leave the twice-run scenario out"),
@@ -20,23 +23,29 @@ pub(super) const FLAGS: &[Flag] = &[
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let kit = super::own_program()?;
-    let progress = terminal::Progress::new();
-    let report = examine(args, &kit, |outcome| progress.told(outcome))?;
+    let args = &with_carriers(args, Side::Agent);
+    stop::watch();
+    let progress = terminal::Progress::new(!args.has("no-progress"));
+    let report = examine(args, &kit, |outcome, all| progress.told(outcome, all))?;
     progress.done();
     output::deliver(args, &report)
 }
 
 /// The whole run, but for what is done with the report; `kit` is the program that serves as MCP server and recorder.
-pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
+pub(crate) fn examine(
+    args: &Args,
+    kit: &Path,
+    told: impl Fn(&Outcome, usize) + Sync,
+) -> Result<Report, String> {
     let began = Instant::now();
     let jobs = jobs(args)?;
     known_ids(args, Side::Agent)?;
     let mut subject = subject::of(args, kit)?;
     let baseline = output::baseline(args, Side::Agent)?;
     let alone = args.has("only") || args.has("no-scenario");
+    subject::probe(args, &mut subject, args.has("only"))?;
     let (rows, recordings) = if alone { Default::default() } else { scenario::play(args, subject.clone())? };
-    run::probe(&mut subject);
-    let outcomes = run::run(&subject, |id| wanted(args, id), jobs, told);
+    let Ran { outcomes, cut } = run::run(&subject, |id| wanted(args, id), jobs, told);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     Ok(Report {
         side: Side::Agent,
@@ -46,6 +55,7 @@ pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -
         outcomes,
         rows,
         recordings,
+        cut,
         took: began.elapsed(),
         baseline,
     })
@@ -63,9 +73,25 @@ pub(super) fn jobs(args: &Args) -> Result<usize, String> {
 pub(super) fn known_ids(args: &Args, side: Side) -> Result<(), String> {
     let known = || requirement::all().iter().filter(|requirement| requirement.side.includes(side));
     match patterns(args).find(|pattern| !known().any(|known| matches(pattern, &known.id))) {
-        Some(unknown) => Err(format!("--only: no requirement of this side is called {unknown}")),
+        Some(unknown) => {
+            let hint = super::near::hint(unknown, known().map(|known| known.id.as_str()));
+            Err(format!("--only: no requirement of this side is called {unknown}{hint}"))
+        }
         None => Ok(()),
     }
+}
+
+/// With the checks in whose frames the rules of `--only` show: a rule that the witness watches has no check of its own.
+pub(super) fn with_carriers(args: &Args, side: Side) -> Args {
+    let (provoked, watched) = judged(side);
+    let mut args = args.clone();
+    let patterns: Vec<String> = patterns(&args).map(str::to_owned).collect();
+    for id in watched.difference(&provoked) {
+        if patterns.iter().any(|pattern| matches(pattern, id)) {
+            args.add("only", witness::shown_in(side, id).to_owned());
+        }
+    }
+    args
 }
 
 /// Whether `--only` lets a requirement through.

@@ -13,7 +13,7 @@ pub(crate) const fn flag(name: &'static str, value: &'static str, about: &'stati
 }
 
 /// What was given.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Args {
     flags: Vec<(&'static str, String)>,
     /// What stands without a flag's name.
@@ -33,6 +33,9 @@ impl Args {
                 break;
             }
             let Some(name) = arg.strip_prefix("--") else {
+                if arg.len() > 1 && arg.starts_with('-') {
+                    return Err(unknown(arg, known));
+                }
                 parsed.words.push(arg.clone());
                 continue;
             };
@@ -41,7 +44,7 @@ impl Args {
                 None => (name, None),
             };
             let flag = known.iter().copied().flatten().find(|flag| flag.name == name);
-            let flag = flag.ok_or_else(|| format!("there is no flag --{name}; --help lists them"))?;
+            let flag = flag.ok_or_else(|| unknown(&format!("--{name}"), known))?;
             let value = match (flag.value.is_empty(), inline) {
                 (true, None) => String::new(),
                 (true, Some(_)) => return Err(format!("--{name} takes no value")),
@@ -53,6 +56,27 @@ impl Args {
             parsed.flags.push((flag.name, value));
         }
         Ok(parsed)
+    }
+
+    /// Gives a flag once more.
+    pub(crate) fn add(&mut self, name: &'static str, value: String) {
+        self.flags.push((name, value));
+    }
+
+    /// The command after `--`, or what is missing. Nothing else may stand before it but flags: it would be passed over in silence.
+    pub(crate) fn program(&self, command: &str) -> Result<&[String], String> {
+        match (self.words.as_slice(), self.command.as_slice()) {
+            ([], []) => {
+                Err(format!("which program? accord-conformance {command} [flags] -- PROGRAM [its arguments]"))
+            }
+            ([], program) => Ok(program),
+            (words, program) => {
+                let whole = [words, program].concat().join(" ");
+                Err(format!(
+                    "the program's command stands behind `--`: accord-conformance {command} [flags] -- {whole}"
+                ))
+            }
+        }
     }
 
     /// Whether the flag was given.
@@ -77,11 +101,12 @@ impl Args {
 
     /// The flags by which one check of this run can be run again: all but those that pick checks and write reports.
     pub(crate) fn again(&self) -> Vec<String> {
-        const LEFT_OUT: [&str; 11] = [
+        const LEFT_OUT: [&str; 12] = [
             "only",
             "no-scenario",
             "jobs",
             "all",
+            "no-progress",
             "known",
             "html",
             "json",
@@ -108,4 +133,12 @@ impl Args {
         };
         std::time::Duration::try_from_secs_f64(seconds).map_err(|error| format!("--{name}: {error}"))
     }
+}
+
+/// The complaint about a flag that is not there.
+fn unknown(given: &str, known: &[&[Flag]]) -> String {
+    let names: Vec<String> = known.iter().copied().flatten().map(|flag| format!("--{}", flag.name)).collect();
+    let hint = super::near::hint(given, names.iter().map(String::as_str));
+    let ours = if hint.is_empty() { "; --help lists those there are" } else { "" };
+    format!("there is no flag {given}{hint}{ours} (what belongs to your program stands behind `--`)")
 }

@@ -7,6 +7,7 @@ use super::args::{Args, Flag, flag};
 use crate::say::line;
 use crate::trial::judged;
 use crate::wire::requirement::{self, Requirement, Side};
+use crate::wire::witness;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("side", "agent|client", "only what binds this side"),
@@ -50,7 +51,10 @@ pub(super) fn explain(args: &Args) -> Result<ExitCode, String> {
     let [id] = args.words.as_slice() else {
         return Err("give one requirement's id, such as ACP-INIT-001".into());
     };
-    let each = requirement::find(id).ok_or_else(|| format!("there is no requirement {id}"))?;
+    let each = requirement::find(id).ok_or_else(|| {
+        let ids = requirement::all().iter().map(|each| each.id.as_str());
+        format!("there is no requirement {id}{}", super::near::hint(id, ids))
+    })?;
     crate::say::out(&page(each));
     Ok(ExitCode::SUCCESS)
 }
@@ -64,9 +68,24 @@ fn page(each: &Requirement) -> String {
         if checked(side).contains(each.id.as_str()) {
             let command = if side == Side::Client { "COMMAND… {AGENT}" } else { "COMMAND…" };
             line!(text, "  alone    accord-conformance {side} --only {} -- {command}", each.id);
+            watched(&mut text, side, &each.id);
         } else if let Some(reason) = requirement::unseen(side).get(&each.id) {
             line!(text, "  open     not checked on the {side}: {reason}");
         }
     }
     text
+}
+
+/// What no check provokes is watched in what others exchange.
+fn watched(text: &mut String, side: Side, id: &str) {
+    let (provoked, watched) = judged(side);
+    if provoked.contains(id) && watched.contains(id) {
+        line!(text, "  watched  on the {side}, in what all other checks exchange, too");
+    } else if watched.contains(id) {
+        let carrier = witness::shown_in(side, id);
+        line!(
+            text,
+            "  watched  on the {side}, in what all checks exchange, {carrier} above all; --only {id} runs that with it"
+        );
+    }
 }

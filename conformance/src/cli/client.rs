@@ -7,8 +7,9 @@ use std::time::Instant;
 use super::args::{Args, Flag, flag};
 use super::output;
 use crate::report::{Report, terminal};
+use crate::stop;
 use crate::wire::requirement::Side;
-use crate::wire::run::Outcome;
+use crate::wire::run::{Outcome, Ran};
 use crate::wire::run_client;
 use crate::wire::seen::Plain;
 use crate::wire::visit::Visitor;
@@ -37,22 +38,28 @@ pub(super) const FLAGS: &[Flag] = &[
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let kit = super::own_program()?;
-    let progress = terminal::Progress::new();
-    let report = examine(args, &kit, |outcome| progress.told(outcome))?;
+    let args = &super::agent::with_carriers(args, Side::Client);
+    stop::watch();
+    let progress = terminal::Progress::new(!args.has("no-progress"));
+    let report = examine(args, &kit, |outcome, all| progress.told(outcome, all))?;
     progress.done();
     output::deliver(args, &report)
 }
 
 /// The whole run, but for what is done with the report; `kit` is the program that plays the agents.
-pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -> Result<Report, String> {
+pub(crate) fn examine(
+    args: &Args,
+    kit: &Path,
+    told: impl Fn(&Outcome, usize) + Sync,
+) -> Result<Report, String> {
     let began = Instant::now();
     let jobs = super::agent::jobs(args)?;
     super::agent::known_ids(args, Side::Client)?;
     let baseline = output::baseline(args, Side::Client)?;
     let mut visitor = visitor(args, kit)?;
-    run_client::probe(&mut visitor)?;
+    run_client::probe(&mut visitor).map_err(|why| why + &super::subject::elsewhere(args, ""))?;
     let wanted = |id: &str| super::agent::wanted(args, id);
-    let outcomes = run_client::run(&visitor, wanted, jobs, told);
+    let Ran { outcomes, cut } = run_client::run(&visitor, wanted, jobs, told);
     Ok(Report {
         side: Side::Client,
         command: args.command.clone(),
@@ -61,16 +68,18 @@ pub(crate) fn examine(args: &Args, kit: &Path, told: impl Fn(&Outcome) + Sync) -
         outcomes,
         rows: Vec::new(),
         recordings: Vec::new(),
+        cut,
         took: began.elapsed(),
         baseline,
     })
 }
 
 fn visitor(args: &Args, kit: &Path) -> Result<Visitor, String> {
-    let mut command = args.command.clone();
+    let mut command = args.program("client")?.to_vec();
     if !command.iter().any(|word| word.contains("{AGENT}")) {
         return Err(
-            "give the client's command after `--`, with {AGENT} where the agent's command belongs".into()
+            "the client's command needs {AGENT} where the agent's command belongs: the kit plays the agent"
+                .into(),
         );
     }
     if command[0].contains('/') {

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use super::args::{Args, Flag, flag};
 use crate::baseline::Baseline;
 use crate::report::{Report, html, json, junit, terminal};
+use crate::stop;
 use crate::wire::requirement::Side;
 
 pub(super) const FLAGS: &[Flag] = &[
+    flag("no-progress", "", "say nothing until the report"),
     flag("all", "", "show what passed and what was skipped, too"),
     flag("known", "FILE", "what is known to fail (TOML), as a strict baseline"),
     flag("html", "FILE", "write the report as a page with sequence diagrams"),
@@ -23,7 +25,7 @@ pub(super) fn baseline(args: &Args, side: Side) -> Result<Option<Baseline>, Stri
 
 /// Prints the report, writes the files asked for, and gives the verdict as a status.
 pub(super) fn deliver(args: &Args, report: &Report) -> Result<ExitCode, String> {
-    if !report.outcomes.is_empty() {
+    if !report.outcomes.is_empty() || report.cut.is_some() {
         crate::say::out(&terminal::render(report, args.has("all")));
     }
     let write = |flag, text: &dyn Fn() -> String| match args.value(flag) {
@@ -33,5 +35,8 @@ pub(super) fn deliver(args: &Args, report: &Report) -> Result<ExitCode, String> 
     write("html", &|| html::render(report))?;
     write("json", &|| json::render(report))?;
     write("junit", &|| junit::render(report))?;
+    if let Some(status) = stop::status() {
+        return Ok(ExitCode::from(status));
+    }
     Ok(if report.objections().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,5 +1,6 @@
 //! `accord-conformance scenario`: the main job, played twice over one store.
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -7,9 +8,9 @@ use super::args::{Args, Flag, flag};
 use super::{output, subject};
 use crate::report::{Report, scenario as report};
 use crate::scenario::{self, Answer, Play, Played};
+use crate::stop;
 use crate::wire::case::Subject;
 use crate::wire::requirement::Side;
-use crate::wire::run;
 
 pub(super) const FLAGS: &[Flag] = &[
     flag("permission", "allow|reject|cancel", "how the scenario answers permission requests (default allow)"),
@@ -20,8 +21,9 @@ pub(super) const FLAGS: &[Flag] = &[
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let began = Instant::now();
     let mut subject = subject::of(args, &super::own_program()?)?;
+    stop::watch();
+    subject::probe(args, &mut subject, false)?;
     let (rows, recordings) = play(args, subject.clone())?;
-    run::probe(&mut subject);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     let report = Report {
         side: Side::Agent,
@@ -31,6 +33,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         outcomes: Vec::new(),
         rows,
         recordings,
+        cut: None,
         took: began.elapsed(),
         baseline: None,
     };
@@ -49,7 +52,8 @@ pub(super) fn play(args: &Args, subject: Subject) -> Result<Played, String> {
     let baseline = output::baseline(args, Side::Agent)?;
     let play = Play { subject, permission, record, strict: args.has("strict"), baseline };
     crate::say::out(&report::head(&args.command));
-    let played = scenario::play(play, |row| crate::say::out(&report::row(row)))?;
+    let told = RefCell::new(String::new());
+    let played = scenario::play(play, |row| crate::say::out(&report::row(row, &mut told.borrow_mut())))?;
     crate::say::out(&report::foot(&played.0));
     Ok(played)
 }

@@ -1,15 +1,21 @@
 //! The flags that describe an agent, and the agent they describe.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::{Args, Flag, flag};
 use crate::wire::case::{Facts, Subject};
 use crate::wire::process::Launch;
+use crate::wire::run;
 
 /// The flags that describe an agent; every command that starts one has them.
 pub(super) const FLAGS: &[Flag] = &[
     flag("prompt-echo", "TEXT", "what to type for an ordinary turn; {TEXT} is what it should say"),
     flag("prompt-slow", "TEXT", "… for a turn of some seconds that can be cancelled"),
+    flag(
+        "prompt-busy",
+        "TEXT",
+        "… for a turn that ends by itself after two or three seconds (default: the slow one)",
+    ),
     flag("prompt-tool", "TEXT", "… for a tool that needs permission; {PATH} and {TEXT}: the file it writes"),
     flag("prompt-mcp", "TEXT", "… for a call of a mounted MCP server's tool; {TOOL} and {JSON}"),
     flag("prompt-stream", "TEXT", "… for a turn of many chunks"),
@@ -50,16 +56,14 @@ pub(super) const FLAGS: &[Flag] = &[
 
 /// The agent; `kit` is the program that serves it as an MCP server.
 pub(super) fn of(args: &Args, kit: &Path) -> Result<Subject, String> {
-    if args.command.is_empty() {
-        return Err("give the agent's command after `--`".into());
-    }
-    let mut launch = Launch { command: args.command.clone(), ..Launch::default() };
+    let command = args.program("agent")?.to_vec();
+    let mut launch = Launch { command, ..Launch::default() };
     // The agent starts in a folder of the check's own, where a relative path would lead nowhere.
     if launch.command[0].contains('/') {
         launch.command[0] = absolute(&launch.command[0])?;
     }
     launch.env = env(args)?;
-    launch.cwd = args.value("cwd").map(absolute).transpose()?.map(Into::into);
+    launch.cwd = args.value("cwd").map(folder).transpose()?;
     Ok(Subject {
         launch,
         prompts: args.starting("prompt-").map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect(),
@@ -72,6 +76,22 @@ pub(super) fn of(args: &Args, kit: &Path) -> Result<Subject, String> {
     })
 }
 
+/// Looks at the agent once; what is no agent is an error, unless that is to be `overlooked`.
+pub(super) fn probe(args: &Args, subject: &mut Subject, overlooked: bool) -> Result<(), String> {
+    let unfit = run::probe(subject).or_else(|unfit| unfit.unless(overlooked));
+    let hint = if args.has("cwd") { String::new() } else { elsewhere(args, ", or --cwd .") };
+    unfit.map_err(|why| why + &hint)
+}
+
+/// What to add to the complaint that a program did not do as it should: it is not started in the folder that its words mean.
+pub(super) fn elsewhere(args: &Args, way_out: &str) -> String {
+    let words = args.command.iter().skip(1);
+    let mut near = words.filter(|word| !word.starts_with(['/', '-']) && Path::new(word).exists());
+    near.next().map_or_else(String::new, |word| {
+        format!("\n  {word} is here, and the program is started in a folder of its own: give the full path{way_out}")
+    })
+}
+
 /// The variables that `--env` gives.
 pub(super) fn env(args: &Args) -> Result<Vec<(String, String)>, String> {
     let pair = |variable: &str| {
@@ -80,6 +100,11 @@ pub(super) fn env(args: &Args) -> Result<Vec<(String, String)>, String> {
         Ok((name.to_owned(), value.to_owned()))
     };
     args.values("env").map(pair).collect()
+}
+
+fn folder(path: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(absolute(path)?);
+    if path.is_dir() { Ok(path) } else { Err(format!("--cwd: {} is no folder", path.display())) }
 }
 
 pub(super) fn absolute(path: &str) -> Result<String, String> {

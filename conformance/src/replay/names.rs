@@ -46,6 +46,19 @@ pub(super) fn title(frame: &Frame) -> String {
     format!("the {}'s {}", frame.direction.writer(), run::title(frame))
 }
 
+/// A prompt's text, or its blocks where they are more than that.
+pub(super) fn words(prompt: &Value) -> String {
+    const SHOWN: usize = 200;
+    let whole = match prompt.as_array().map(Vec::as_slice) {
+        Some([block]) if block["type"] == "text" => block["text"].to_string(),
+        _ => prompt.to_string(),
+    };
+    match whole.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}…", &whole[..cut]),
+        None => whole,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -78,7 +78,7 @@ fn objections(page: &mut String, report: &Report) {
     for objection in &objections {
         let id = objection.split(' ').next().unwrap_or_default();
         if let Some(outcome) = report.outcomes.iter().find(|outcome| outcome.requirement.id == id) {
-            line!(page, "<li><a href=\"#{id}\"><code>{id}</code></a> {}", escaped(&outcome.why));
+            line!(page, "<li><a href=\"#{id}\"><code>{id}</code></a> {}", marked(&outcome.why));
             line!(page, "<div class=\"soft\">{}</div></li>", marked(&outcome.requirement.text));
         } else {
             line!(page, "<li>{}</li>", escaped(objection));
@@ -131,7 +131,6 @@ fn step(page: &mut String, row: &Row) {
         row.verdict
     );
     line!(page, "<span class=\"chip\">run {}</span><span>{}</span>", row.run, escaped(row.step));
-    line!(page, "<span class=\"chip\">{}</span>", row.shows);
     line!(
         page,
         "<span class=\"time\">{:.0} ms</span></summary><div class=\"body\">",
@@ -167,7 +166,12 @@ fn results(page: &mut String, report: &Report) {
         let count = |verdict| of().filter(|outcome| outcome.verdict == verdict).count();
         let open = if of().any(super::decides_against) { " open" } else { "" };
         line!(page, "<details class=\"group\"{open}><summary><b>{subject}</b>{}</summary>", tally(count));
-        of().for_each(|outcome| requirement(page, report, outcome));
+        // What a reader came for stands first.
+        let mut rows: Vec<&Outcome> = of().collect();
+        rows.sort_by_key(|outcome| (!super::decides_against(outcome), outcome.verdict != Verdict::Failed));
+        for outcome in rows {
+            requirement(page, report, outcome);
+        }
         line!(page, "</details>");
     }
     line!(page, "</div>");
@@ -216,7 +220,7 @@ fn requirement(page: &mut String, report: &Report, outcome: &Outcome) {
 
 fn why(page: &mut String, verdict: Verdict, why: &str) {
     if !why.is_empty() {
-        line!(page, "<div class=\"why {verdict}\">{}</div>", escaped(why));
+        line!(page, "<div class=\"why {verdict}\">{}</div>", marked(why));
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn render(report: &Report) -> String {
         "name": report.name,
         "command": report.command,
         "seconds": report.took.as_secs_f64(),
+        "stopped": report.cut.map(|(done, all)| json!({"done": done, "of": all})),
         "holds": objections.is_empty(),
         "objections": objections,
         "counts": counts.map(|verdict| (verdict.to_string(), report.count(verdict))).into_iter().collect::<std::collections::BTreeMap<_, _>>(),

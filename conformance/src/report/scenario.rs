@@ -1,31 +1,36 @@
 //! The twice-run scenario on a terminal: a line a step as it ends, then the frames of what failed.
 
 use crate::say::{Colour, line, paint};
-use crate::scenario::Row;
+use crate::scenario::{NOT_REACHED, Row};
 use crate::wire::run::title;
 use crate::wire::verdict::Verdict;
 
 /// The column heads.
 pub(crate) fn head(command: &[String]) -> String {
     let mut text = format!("The scenario, on {}\n\n", command.join(" "));
-    line!(text, "  run  {:52} {:12} {:12} {:>8}", "step", "shows", "result", "time");
+    line!(text, "  run  {:52} {:12} {:>8}", "step", "result", "time");
     text
 }
 
-/// A step's own line, and the reason if it did not pass.
-pub(crate) fn row(row: &Row) -> String {
+/// A step's own line, and the reason if it did not pass; one that many steps share is told at the first of them.
+pub(crate) fn row(row: &Row, told: &mut String) -> String {
     let colour = match row.verdict {
         Verdict::Passed => Colour::Green,
         Verdict::Failed => Colour::Red,
         Verdict::Skipped => Colour::Grey,
         Verdict::Inconclusive => Colour::Yellow,
     };
-    let result = paint(&format!("{:12}", row.verdict), colour);
+    let reached = !row.why.starts_with(NOT_REACHED);
+    let result = if reached { row.verdict.to_string() } else { NOT_REACHED.to_owned() };
+    let result = paint(&format!("{result:12}"), colour);
     let time = format!("{:.0} ms", row.took.as_secs_f64() * 1000.0);
     let mut text = String::new();
-    line!(text, "  {:3}  {:52} {:12} {result} {time:>8}", row.run, row.step, row.shows);
-    for why in row.why.lines() {
-        line!(text, "       {why}");
+    line!(text, "  {:3}  {:52} {result} {time:>8}", row.run, row.step);
+    if row.why != *told {
+        for why in row.why.lines() {
+            line!(text, "       {why}");
+        }
+        row.why.clone_into(told);
     }
     text
 }

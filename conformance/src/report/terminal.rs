@@ -1,46 +1,21 @@
-//! The report on a terminal: a line of progress while checks run, then what failed and why, the counts, the verdict.
+//! The report on a terminal: what failed and why, the counts, the verdict.
+
+mod progress;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 
+pub(crate) use self::progress::Progress;
 use super::{Report, decides_against, subject_of};
-use crate::say::{self, Colour, line, paint};
+use crate::say::{Colour, line, paint};
 use crate::wire::run::{Exhibit, Outcome, title};
 use crate::wire::verdict::Verdict;
-
-/// The moving line on stderr; nothing where no person watches.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    counts: Mutex<BTreeMap<Verdict, usize>>,
-    lively: bool,
-}
-
-impl Progress {
-    pub(crate) fn new() -> Self {
-        Self { counts: Mutex::default(), lively: say::lively() }
-    }
-
-    pub(crate) fn told(&self, outcome: &Outcome) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.entry(outcome.verdict).or_default() += 1;
-        if self.lively {
-            let tally: Vec<String> =
-                counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-            say::err(&format!("\r\x1b[2K{} · {}", tally.join(", "), outcome.requirement.id));
-        }
-    }
-
-    pub(crate) fn done(&self) {
-        if self.lively {
-            say::err("\r\x1b[2K");
-        }
-    }
-}
 
 /// The whole report; what passed is listed only if `all`.
 pub(crate) fn render(report: &Report, all: bool) -> String {
     let mut text = String::new();
+    if !report.rows.is_empty() {
+        line!(text, "\nThe requirements, on {}\n", report.name);
+    }
     let outcomes = &report.outcomes;
     let of = |verdict| outcomes.iter().filter(move |outcome| outcome.verdict == verdict);
     let known = |outcome: &&Outcome| {
@@ -162,11 +137,14 @@ fn counts(report: &Report) -> String {
     let against = report.outcomes.iter().filter(|outcome| decides_against(outcome)).count();
     let failed = report.count(Verdict::Failed);
     let mut text = String::new();
+    let mild = match failed - against {
+        0 => String::new(),
+        mild => format!(" ({mild} of them advisory or informational)"),
+    };
     line!(
         text,
-        "{} passed, {failed} failed ({} of them advisory or informational), {} skipped, {} inconclusive, in {:.1} s",
+        "{} passed, {failed} failed{mild}, {} skipped, {} inconclusive, in {:.1} s",
         report.count(Verdict::Passed),
-        failed - against,
         report.count(Verdict::Skipped),
         report.count(Verdict::Inconclusive),
         report.took.as_secs_f64()

@@ -5,9 +5,24 @@ use accord_client::{Client, Session, SessionUpdate};
 
 use super::Answer;
 use super::options::{self, Choice};
+use super::plan::Step;
 use super::stage::{Set, Stage};
 use super::talk::{failed, text_of, turn};
 use crate::wire::verdict::{Judged, ensure, fail, inconclusive, skip};
+
+const START: Step = Step::new("starts, and answers initialize", "D1 D15 E6");
+const OPEN: Step = Step::new("opens a session with an MCP server mounted", "D2 D11 D15");
+const CLOSE: Step = Step::new("closes the session", "D4 D8");
+const END: Step = Step::new("ends with its input, in order", "D4 E5");
+const MODEL: Step = Step::new("chooses another model", "D10 D15");
+const EFFORT: Step = Step::new("chooses an effort", "D10 D15");
+const PINNED: Step = Step::new("runs the turn on what was chosen", "D3");
+const ECHO: Step = Step::new("says what it was asked to say, in order", "D12 D13");
+const THINK: Step = Step::new("shows its reasoning before its message", "D12");
+const TOOL: Step = Step::new("asks before a tool runs, then really runs it", "D13 E18");
+const MCP: Step = Step::new("calls a tool of the mounted MCP server", "D11 D15");
+const USAGE: Step = Step::new("reports its usage", "D12");
+const PLAN: &[Step] = &[START, OPEN, MODEL, EFFORT, PINNED, ECHO, THINK, TOOL, MCP, USAGE, CLOSE, END];
 
 /// What the second run has to find again.
 #[derive(Debug, Default)]
@@ -21,31 +36,30 @@ pub(super) const WORD: &str = "marmalade";
 
 pub(super) async fn run(stage: &mut Stage<'_>) -> Past {
     let set = stage.set();
-    set.next_run();
+    stage.next_run(PLAN);
     let mut past = Past::default();
-    let Some(client) = stage.step("starts, and answers initialize", "D1 D15 E6", set.start()).await else {
+    let Some(client) = stage.step(START, set.start()).await else {
         return past;
     };
-    let opened =
-        stage.step("opens a session with an MCP server mounted", "D2 D11 D15", open(&set, &client)).await;
+    let opened = stage.step(OPEN, open(&set, &client)).await;
     if let Some(session) = opened {
         past.session = Some(session.id().to_string());
         turns(stage, &set, &session, &mut past).await;
-        stage.step("closes the session", "D4 D8", closed(&session)).await;
+        stage.step(CLOSE, closed(&session)).await;
     }
-    stage.step("ends with its input, in order", "D4 E5", ended(&client)).await;
+    stage.step(END, ended(&client)).await;
     past
 }
 
 async fn turns(stage: &mut Stage<'_>, set: &Set, session: &Session, past: &mut Past) {
-    past.choices.extend(stage.step("chooses another model", "D10 D15", options::model(session)).await);
-    past.choices.extend(stage.step("chooses an effort", "D10 D15", options::effort(session)).await);
-    stage.step("runs the turn on what was chosen", "D3", pinned(set, session, &past.choices)).await;
-    stage.step("says what it was asked to say, in order", "D12 D13", echo(set, session)).await;
-    stage.step("shows its reasoning before its message", "D12", think(set, session)).await;
-    stage.step("asks before a tool runs, then really runs it", "D13 E18", tool(set, session)).await;
-    stage.step("calls a tool of the mounted MCP server", "D11 D15", mcp(set, session)).await;
-    stage.step("reports its usage", "D12", usage(set, session)).await;
+    past.choices.extend(stage.step(MODEL, options::model(session)).await);
+    past.choices.extend(stage.step(EFFORT, options::effort(session)).await);
+    stage.step(PINNED, pinned(set, session, &past.choices)).await;
+    stage.step(ECHO, echo(set, session)).await;
+    stage.step(THINK, think(set, session)).await;
+    stage.step(TOOL, tool(set, session)).await;
+    stage.step(MCP, mcp(set, session)).await;
+    stage.step(USAGE, usage(set, session)).await;
 }
 
 /// The kit's own MCP server, a real one.

@@ -4,24 +4,32 @@ use accord_client::{Client, Reason};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::first::ended;
+use super::plan::Step;
 use super::second::listed;
 use super::stage::{Set, Stage};
 use super::talk::failed;
 use crate::wire::verdict::{Judged, ensure, inconclusive};
 
+const START: Step = Step::new("starts once more", "D6");
+const KILL: Step = Step::new("is killed right behind the answer to session/new", "D6 E5");
+const AGAIN: Step = Step::new("starts over what the killed process left", "D6");
+const LIST: Step = Step::new("lists the session that was announced", "D6");
+const END: Step = Step::new("ends with its input, in order", "D4 E5");
+const FIRST: &[Step] = &[START, KILL];
+const SECOND: &[Step] = &[AGAIN, LIST, END];
+
 pub(super) async fn run(stage: &mut Stage<'_>) {
     let set = stage.set();
-    set.next_run();
-    let Some(client) = stage.step("starts once more", "D6", set.start()).await else { return };
-    let announced =
-        stage.step("is killed right behind the answer to session/new", "D6 E5", kill(&set, &client)).await;
-    set.next_run();
+    stage.next_run(FIRST);
+    let Some(client) = stage.step(START, set.start()).await else { return };
+    let announced = stage.step(KILL, kill(&set, &client)).await;
+    stage.next_run(SECOND);
     let Some(id) = announced else { return };
-    let Some(client) = stage.step("starts over what the killed process left", "D6", set.start()).await else {
+    let Some(client) = stage.step(AGAIN, set.start()).await else {
         return;
     };
-    stage.step("lists the session that was announced", "D6", listed(&set, &client, &id)).await;
-    stage.step("ends with its input, in order", "D4 E5", ended(&client)).await;
+    stage.step(LIST, listed(&set, &client, &id)).await;
+    stage.step(END, ended(&client)).await;
 }
 
 async fn kill(set: &Set, client: &Client) -> Judged<String> {

@@ -5,29 +5,42 @@ use accord_client::{Client, Session, StopReason, TurnError};
 
 use super::first::{Past, WORD, closed, ended, mcp, mcp_server, ordinary};
 use super::options::holds;
+use super::plan::Step;
 use super::stage::{Set, Stage};
 use super::talk::{failed, refused, streaming, turn};
 use crate::wire::verdict::{Judged, Stop, ensure, fail, inconclusive, skip};
 
+const START: Step = Step::new("starts again over the same store", "D15");
+const LIST: Step = Step::new("lists the session", "D5 D8");
+const RESUME: Step = Step::new("takes the session up, replaying nothing", "D7");
+const KEPT: Step = Step::new("kept the model and the effort", "D10 H16");
+const HISTORY: Step = Step::new("knows what was said in the first run", "D7 D15");
+const MCP: Step = Step::new("mounts the MCP servers of this request", "D7 D11");
+const CANCEL: Step = Step::new("cancels a turn by session/cancel", "D14 E20");
+const CANCEL_REQUEST: Step = Step::new("cancels a turn by $/cancel_request", "D14");
+const NEXT: Step = Step::new("takes the next prompt after a cancel", "D14 E12");
+const CLOSE: Step = Step::new("closes the session again", "D4 D8");
+const END: Step = Step::new("ends with its input, in order", "D4 E5");
+const PLAN: &[Step] = &[START, LIST, RESUME, KEPT, HISTORY, MCP, CANCEL, CANCEL_REQUEST, NEXT, CLOSE, END];
+
 pub(super) async fn run(stage: &mut Stage<'_>, past: &Past) {
     let set = stage.set();
-    set.next_run();
+    stage.next_run(PLAN);
     let Some(id) = past.session.as_deref() else { return };
-    let started = stage.step("starts again over the same store", "D15", set.start()).await;
+    let started = stage.step(START, set.start()).await;
     let Some(client) = started else { return };
-    stage.step("lists the session", "D5 D8", listed(&set, &client, id)).await;
-    let resumed =
-        stage.step("takes the session up, replaying nothing", "D7", resume(&set, &client, id)).await;
+    stage.step(LIST, listed(&set, &client, id)).await;
+    let resumed = stage.step(RESUME, resume(&set, &client, id)).await;
     if let Some(session) = resumed {
-        stage.step("kept the model and the effort", "D10 H16", async { kept(&session, past) }).await;
-        stage.step("knows what was said in the first run", "D7 D15", history(&set, &session)).await;
-        stage.step("mounts the MCP servers of this request", "D7 D11", mcp(&set, &session)).await;
-        stage.step("cancels a turn by session/cancel", "D14 E20", cancel(&set, &session)).await;
-        stage.step("cancels a turn by $/cancel_request", "D14", cancel_request(&set, &session)).await;
-        stage.step("takes the next prompt after a cancel", "D14 E12", next_prompt(&set, &session)).await;
-        stage.step("closes the session again", "D4 D8", closed(&session)).await;
+        stage.step(KEPT, async { kept(&session, past) }).await;
+        stage.step(HISTORY, history(&set, &session)).await;
+        stage.step(MCP, mcp(&set, &session)).await;
+        stage.step(CANCEL, cancel(&set, &session)).await;
+        stage.step(CANCEL_REQUEST, cancel_request(&set, &session)).await;
+        stage.step(NEXT, next_prompt(&set, &session)).await;
+        stage.step(CLOSE, closed(&session)).await;
     }
-    stage.step("ends with its input, in order", "D4 E5", ended(&client)).await;
+    stage.step(END, ended(&client)).await;
 }
 
 /// Whether all pages of the list, filtered by the directory, hold the session.

@@ -11,15 +11,18 @@ use std::time::Instant;
 use accord_client::protocol::v1::{Implementation, RequestPermissionOutcome, RequestPermissionRequest};
 use accord_client::{AgentCommand, Client, Permissions, permission};
 
+use super::plan::{Place, Step};
 use super::{Answer, Play, Row};
+use crate::stop;
 use crate::wire::frame::Frame;
 use crate::wire::recording::Recording;
-use crate::wire::verdict::{Judged, Stop, Verdict, fail};
+use crate::wire::verdict::{Judged, Stop, Verdict, fail, inconclusive};
 
 /// The rows of the play, as they come about.
 pub(crate) struct Stage<'t> {
     set: Arc<Set>,
     rows: Vec<Row>,
+    place: Place,
     told: &'t dyn Fn(&Row),
 }
 
@@ -59,12 +62,25 @@ impl<'t> Stage<'t> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let (permissions, run) = (Asked::default(), AtomicUsize::new(0));
         let set = Arc::new(Set { play, permissions, folder, program, run, temporary });
-        Ok(Self { set, rows: Vec::new(), told })
+        Ok(Self { set, rows: Vec::new(), place: Place::default(), told })
     }
 
     /// What the steps work with.
     pub(super) fn set(&self) -> Arc<Set> {
         Arc::clone(&self.set)
+    }
+
+    /// Begins the next run; what was not reached of the one before is told.
+    pub(super) fn next_run(&mut self, plan: &'static [Step]) {
+        self.set.run.fetch_add(1, Ordering::Relaxed);
+        let missed = self.place.begin(self.set.run(), plan);
+        self.note_all(missed);
+    }
+
+    /// There is no run any more; what was not reached of the last one is told.
+    pub(super) fn over(&mut self) {
+        let missed = self.place.begin(0, &[]);
+        self.note_all(missed);
     }
 
     /// What has been played.
@@ -73,17 +89,18 @@ impl<'t> Stage<'t> {
     }
 
     /// Plays one step; its frames are kept if it did not pass.
-    pub(super) async fn step<T>(
-        &mut self,
-        step: &'static str,
-        shows: &'static str,
-        work: impl Future<Output = Judged<T>>,
-    ) -> Option<T> {
+    pub(super) async fn step<T>(&mut self, step: Step, work: impl Future<Output = Judged<T>>) -> Option<T> {
+        let missed = self.place.reach(step);
+        self.note_all(missed);
         let from = self.set.mark();
         let began = Instant::now();
         let limit = self.set.play.subject.patience * 3;
-        let in_time = tokio::time::timeout(limit, work).await;
-        let outcome = in_time.unwrap_or_else(|_| fail(format!("not done within {} s", limit.as_secs_f32())));
+        let outcome = tokio::select! {
+            biased;
+            () = stop::wait() => inconclusive("the run was stopped"),
+            outcome = work => outcome,
+            () = tokio::time::sleep(limit) => fail(format!("not done within {} s", limit.as_secs_f32())),
+        };
         let took = began.elapsed();
         let (verdict, why) = match &outcome {
             Ok(_) => (Verdict::Passed, String::new()),
@@ -94,8 +111,16 @@ impl<'t> Stage<'t> {
         };
         let keep = matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
         let frames = if keep { self.set.frames_from(from) } else { Vec::new() };
-        self.note(Row { run: self.set.run(), step, shows, verdict, why, took, frames });
+        self.place.leave(step, outcome.is_ok());
+        let Step { does, shows } = step;
+        self.note(Row { run: self.set.run(), step: does, shows, verdict, why, took, frames });
         outcome.ok()
+    }
+
+    fn note_all(&mut self, rows: Vec<Row>) {
+        for row in rows {
+            self.note(row);
+        }
     }
 
     /// Adds a row that needed no playing.
@@ -106,10 +131,6 @@ impl<'t> Stage<'t> {
 }
 
 impl Set {
-    pub(super) fn next_run(&self) {
-        self.run.fetch_add(1, Ordering::Relaxed);
-    }
-
     fn run(&self) -> usize {
         self.run.load(Ordering::Relaxed)
     }

@@ -10,9 +10,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memchr::memchr;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::frame::{Direction, Frame};
+use crate::stop;
 
 /// How to start a program.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +44,7 @@ pub(crate) struct Process {
     writer: Option<Sender<Outgoing>>,
     inbox: Receiver<Event>,
     tape: Arc<Tape>,
-    stderr: Arc<Mutex<VecDeque<u8>>>,
+    stderr: Arc<Stderr>,
     gate: Arc<Gate>,
 }
 
@@ -50,7 +52,15 @@ pub(crate) struct Process {
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
     tape: Arc<Tape>,
-    stderr: Arc<Mutex<VecDeque<u8>>>,
+    stderr: Arc<Stderr>,
+}
+
+/// The end of what a process says on stderr.
+#[derive(Debug, Default)]
+struct Stderr {
+    kept: Mutex<VecDeque<u8>>,
+    ended: Mutex<bool>,
+    over: Condvar,
 }
 
 /// A write, and how slowly it goes out.
@@ -100,7 +110,7 @@ impl Process {
         let tape =
             Arc::new(Tape { since: Instant::now(), frames: Mutex::default(), begun: Mutex::default() });
         let gate = Arc::new(Gate::default());
-        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let stderr = Arc::new(Stderr::default());
         let (deliver, inbox) = mpsc::channel();
         let (writer, outgoing) = mpsc::channel();
         if let Some(pipe) = child.stdout.take() {
@@ -150,11 +160,15 @@ impl Process {
     }
 
     pub(crate) fn next(&mut self, deadline: Instant) -> Option<Event> {
-        let wait = deadline.saturating_duration_since(Instant::now());
-        match self.inbox.recv_timeout(wait) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::End),
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(rest.min(stop::LOOK)) {
+                Ok(event) => return Some(event),
+                Err(RecvTimeoutError::Timeout) if stop::stopped() => return Some(Event::End),
+                Err(RecvTimeoutError::Timeout) if rest <= stop::LOOK => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Some(Event::End),
+            }
         }
     }
 
@@ -164,7 +178,7 @@ impl Process {
         while self.status.is_none() {
             match self.child.try_wait() {
                 Ok(Some(status)) => self.status = Some(status),
-                _ if Instant::now() >= deadline => break,
+                _ if Instant::now() >= deadline || stop::stopped() => break,
                 _ => thread::sleep(Duration::from_millis(2)),
             }
         }
@@ -210,8 +224,16 @@ impl Evidence {
 
     /// The end of what the process said on stderr.
     pub(crate) fn stderr(&self) -> String {
-        let kept: Vec<u8> = lock(&self.stderr).iter().copied().collect();
+        let kept: Vec<u8> = lock(&self.stderr.kept).iter().copied().collect();
         String::from_utf8_lossy(&kept).into_owned()
+    }
+
+    /// `stderr`, once nobody can write there any more, or the limit is over.
+    pub(crate) fn last_words(&self, limit: Duration) -> String {
+        let ended = lock(&self.stderr.ended);
+        // Whichever it is, what was said until then is what there is.
+        drop(self.stderr.over.wait_timeout_while(ended, limit, |ended| !*ended));
+        self.stderr()
     }
 }
 
@@ -233,13 +255,13 @@ impl Tape {
 
     fn record_sent(&self, bytes: &[u8]) {
         let mut begun = lock(&self.begun);
-        for byte in bytes {
-            if *byte == b'\n' {
-                self.record(Direction::ToAgent, &std::mem::take(&mut *begun), true);
-            } else {
-                begun.push(*byte);
-            }
+        let mut rest = bytes;
+        while let Some(end) = memchr(b'\n', rest) {
+            begun.extend_from_slice(&rest[..end]);
+            self.record(Direction::ToAgent, &std::mem::take(&mut *begun), true);
+            rest = &rest[end + 1..];
         }
+        begun.extend_from_slice(rest);
     }
 
     fn record_rest(&self) {
@@ -262,16 +284,16 @@ fn read_lines(mut pipe: impl Read, tape: &Tape, gate: &Gate, deliver: &Sender<Ev
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        for byte in &chunk[..count] {
-            if *byte == b'\n' {
-                let (place, frame) = tape.record(Direction::ToClient, &line, true);
-                line.clear();
-                // Nobody listens any more once the check is over.
-                let _ = deliver.send(Event::Line(place, frame));
-            } else {
-                line.push(*byte);
-            }
+        let mut rest = &chunk[..count];
+        while let Some(end) = memchr(b'\n', rest) {
+            line.extend_from_slice(&rest[..end]);
+            let (place, frame) = tape.record(Direction::ToClient, &line, true);
+            line.clear();
+            // Nobody listens any more once the check is over.
+            let _ = deliver.send(Event::Line(place, frame));
+            rest = &rest[end + 1..];
         }
+        line.extend_from_slice(rest);
     }
     if !line.is_empty() {
         let (place, frame) = tape.record(Direction::ToClient, &line, false);
@@ -294,14 +316,16 @@ fn write_all(mut pipe: impl Write, outgoing: &Receiver<Outgoing>) {
     }
 }
 
-fn keep_tail(mut pipe: impl Read, kept: &Mutex<VecDeque<u8>>) {
+fn keep_tail(mut pipe: impl Read, stderr: &Stderr) {
     let mut chunk = [0; 8192];
     while let Ok(count @ 1..) = pipe.read(&mut chunk) {
-        let mut kept = lock(kept);
+        let mut kept = lock(&stderr.kept);
         kept.extend(&chunk[..count]);
         let surplus = kept.len().saturating_sub(STDERR_KEPT);
         kept.drain(..surplus);
     }
+    *lock(&stderr.ended) = true;
+    stderr.over.notify_all();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 use super::case::{Case, Facts, Subject, hello};
 use super::checks::{self, Check};
 use super::frame::{Direction, Frame};
+use super::process::Evidence;
 use super::requirement::{self, Requirement};
 use super::verdict::{Judged, Stop, Verdict};
 use super::witness::{self, judge};
+use crate::stop;
 
 /// What came of one requirement.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub(crate) struct Outcome {
     /// Why it is not passed; empty if it is.
     pub(crate) why: String,
     pub(crate) took: Duration,
+    /// The requirement that tells of the same failure, if it is broken as well.
+    pub(crate) follows: Option<&'static str>,
     /// The check in whose frames the witness found the fault, if it was the witness.
     pub(crate) found_in: Option<&'static str>,
     /// What each process of the check exchanged and said; empty for what passed.
@@ -38,6 +42,34 @@ pub(crate) struct Exhibit {
     pub(crate) stderr: String,
     /// The frame at fault, if one is.
     pub(crate) at_fault: Option<usize>,
+}
+
+/// What came of all that was wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// The requirements, in the order of the table.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// How many checks were run of how many, if the run was stopped before its end.
+    pub(crate) cut: Option<(usize, usize)>,
+}
+
+/// Why a program can't be examined at all.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// It can't be started.
+    Unstartable(String),
+    /// It was started, and said nothing that is a message.
+    Speechless(String),
+}
+
+impl Unfit {
+    /// The complaint; what can be `overlooked` is.
+    pub(crate) fn unless(self, overlooked: bool) -> Result<(), String> {
+        match self {
+            Self::Speechless(_) if overlooked => Ok(()),
+            Self::Unstartable(why) | Self::Speechless(why) => Err(why),
+        }
+    }
 }
 
 /// What the witness said of all checks so far.
@@ -56,21 +88,51 @@ struct Fault {
     exhibit: Exhibit,
 }
 
-/// Looks at the agent once, as any client would; what fails here leaves its fact empty.
-pub(crate) fn probe(subject: &mut Subject) {
+/// Looks at the agent once, as any client would; what fails here leaves its fact empty. What is no agent at all is told, since
+/// hundreds of checks would only say the same.
+pub(crate) fn probe(subject: &mut Subject) -> Result<(), Unfit> {
     subject.facts = Facts::default();
     let patience = subject.patience;
     // Nothing is known yet of how fast the agent is.
     subject.patience *= 3;
-    let facts = {
-        let Ok(mut case) = Case::new(subject) else { return };
-        let mut facts = Facts::default();
-        // A failure here is found again, and told, by the checks of the handshake and of session/new.
-        let _ = look(&mut case, &mut facts);
-        facts
+    let mut facts = Facts::default();
+    let fit = match Case::new(subject) {
+        Ok(mut case) => {
+            // A failure here is found again, and told, by the checks of the handshake and of session/new.
+            let looked = look(&mut case, &mut facts);
+            fit(&case.take_evidence(), &looked)
+        }
+        Err(error) => Err(Unfit::Unstartable(format!("no folder for the agent: {error}"))),
     };
     subject.patience = patience.max(facts.startup * 10);
     subject.facts = facts;
+    fit
+}
+
+/// Whether a process came about, and said anything.
+fn fit(evidence: &[Evidence], looked: &Judged) -> Result<(), Unfit> {
+    let Err(stop) = looked else { return Ok(()) };
+    let why = stop.parts().1;
+    let Some(evidence) = evidence.first() else { return Err(Unfit::Unstartable(why.to_owned())) };
+    let frames = evidence.frames();
+    let mut theirs = frames.iter().filter(|frame| frame.direction == Direction::ToClient);
+    if stop::stopped() || theirs.any(|frame| frame.json().is_ok()) {
+        return Ok(());
+    }
+    let mut text = format!("{why}. Is this the command that speaks ACP on its stdin and stdout?");
+    for (place, frame) in
+        frames.iter().filter(|frame| frame.direction == Direction::ToClient).take(5).enumerate()
+    {
+        let head = if place == 0 { "\n  on stdout:" } else { "" };
+        text = format!("{text}{head}\n    {}", frame.excerpt(200));
+    }
+    let stderr = evidence.last_words(Duration::from_secs(2));
+    let tail: Vec<&str> = stderr.lines().rev().take(5).collect();
+    for (place, said) in tail.iter().rev().enumerate() {
+        let head = if place == 0 { "\n  on stderr:" } else { "" };
+        text = format!("{text}{head}\n    {said}");
+    }
+    Err(Unfit::Speechless(text))
 }
 
 fn look(case: &mut Case<'_>, facts: &mut Facts) -> Judged {
@@ -92,8 +154,8 @@ pub(crate) fn run(
     subject: &Subject,
     wanted: impl Fn(&str) -> bool,
     jobs: usize,
-    told: impl Fn(&Outcome) + Sync,
-) -> Vec<Outcome> {
+    told: impl Fn(&Outcome, usize) + Sync,
+) -> Ran {
     let picked: Vec<&Check> = checks::of_agents().filter(|check| wanted(check.id)).collect();
     let next = AtomicUsize::new(0);
     let bench = Mutex::new(Bench::default());
@@ -102,7 +164,11 @@ pub(crate) fn run(
             scope.spawn(|| {
                 while let Some(check) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (outcome, exhibits) = one(subject, check);
-                    told(&outcome);
+                    // What was interrupted says nothing.
+                    if stop::stopped() {
+                        return;
+                    }
+                    told(&outcome, picked.len());
                     let mut bench = bench.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     bench.take(check.id, outcome, exhibits);
                 }
@@ -110,7 +176,8 @@ pub(crate) fn run(
         }
     });
     let bench = bench.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    bench.close(wanted)
+    let cut = stop::stopped().then_some((bench.outcomes.len(), picked.len()));
+    Ran { outcomes: bench.close(wanted), cut }
 }
 
 fn one(subject: &Subject, check: &Check) -> (Outcome, Vec<Exhibit>) {
@@ -138,6 +205,7 @@ fn one(subject: &Subject, check: &Check) -> (Outcome, Vec<Exhibit>) {
         verdict,
         why: why.to_owned(),
         took: started.elapsed(),
+        follows: judged.as_ref().err().and_then(Stop::source),
         found_in: None,
         evidence: if verdict == Verdict::Passed { Vec::new() } else { exhibits.clone() },
     };
@@ -178,6 +246,10 @@ impl Bench {
                 (Some(_), _) => {}
                 (None, fault) => {
                     let seen = self.seen.contains(*id);
+                    // What was not seen yet might have been.
+                    if stop::stopped() && !seen && fault.is_none() {
+                        continue;
+                    }
                     self.outcomes.push(witnessed(id, seen, fault));
                 }
             }
@@ -185,7 +257,25 @@ impl Bench {
         let place =
             |outcome: &Outcome| requirement::all().iter().position(|each| each.id == outcome.requirement.id);
         self.outcomes.sort_by_key(place);
+        excuse(&mut self.outcomes);
         self.outcomes
+    }
+}
+
+/// One fault is one failure: what only follows from another requirement's is not held against its own.
+fn excuse(outcomes: &mut [Outcome]) {
+    let failed: BTreeSet<&str> = outcomes
+        .iter()
+        .filter(|outcome| outcome.verdict == Verdict::Failed)
+        .map(|outcome| outcome.requirement.id.as_str())
+        .collect();
+    for outcome in outcomes.iter_mut().filter(|outcome| outcome.verdict == Verdict::Failed) {
+        if let Some(source) = outcome.follows.filter(|source| failed.contains(source))
+            && source != outcome.requirement.id
+        {
+            outcome.verdict = Verdict::Inconclusive;
+            outcome.why = format!("see {source}: {}", outcome.why);
+        }
     }
 }
 
@@ -195,6 +285,7 @@ fn witnessed(id: &str, seen: bool, fault: Option<Fault>) -> Outcome {
         verdict: if seen { Verdict::Passed } else { Verdict::Inconclusive },
         why: if seen { String::new() } else { "no occasion to see it".into() },
         took: Duration::ZERO,
+        follows: None,
         found_in: None,
         evidence: Vec::new(),
     };

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::frame::Direction;
 use super::requirement;
-use super::run::{Exhibit, Outcome};
+use super::run::{Exhibit, Outcome, Ran};
 use super::scripts::{self, MARKER, PLAIN, Script};
 use super::seen::{Plain, Seen};
 use super::verdict::{Judged, Stop, Verdict};
 use super::visit::Visitor;
 use super::witness::{CLIENT_RULES, judge};
+use crate::stop;
 
 /// Watches one ordinary session, by which all others are measured.
 pub(crate) fn probe(visitor: &mut Visitor) -> Result<(), String> {
@@ -55,23 +56,30 @@ pub(crate) fn run(
     visitor: &Visitor,
     wanted: impl Fn(&str) -> bool,
     jobs: usize,
-    told: impl Fn(&Outcome) + Sync,
-) -> Vec<Outcome> {
+    told: impl Fn(&Outcome, usize) + Sync,
+) -> Ran {
     let picked: Vec<&Script> = scripts::of_clients().filter(|script| wanted(script.id)).collect();
     let next = AtomicUsize::new(0);
     let book = Mutex::new(Book::default());
+    let done = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, picked.len().max(1)) {
             scope.spawn(|| {
                 while let Some(script) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (outcome, exhibit) = one(visitor, script);
-                    told(&outcome);
+                    // What was interrupted says nothing.
+                    if stop::stopped() {
+                        return;
+                    }
+                    done.fetch_add(1, Ordering::Relaxed);
+                    told(&outcome, picked.len());
                     book.lock().unwrap_or_else(PoisonError::into_inner).take(script.id, outcome, exhibit);
                 }
             });
         }
     });
-    book.into_inner().unwrap_or_else(PoisonError::into_inner).close(wanted)
+    let cut = stop::stopped().then_some((done.into_inner(), picked.len()));
+    Ran { outcomes: book.into_inner().unwrap_or_else(PoisonError::into_inner).close(wanted), cut }
 }
 
 fn one(visitor: &Visitor, script: &Script) -> (Outcome, Option<Exhibit>) {
@@ -104,6 +112,7 @@ fn outcome(id: &str, judged: &Judged, took: Duration, exhibit: Option<&Exhibit>)
         verdict,
         why: why.to_owned(),
         took,
+        follows: None,
         found_in: None,
         evidence: shown.into_iter().cloned().collect(),
     }
@@ -146,6 +155,10 @@ impl Book {
             let own = self.outcomes.get(id).map(|outcome| outcome.verdict);
             let fault = self.faults.remove(id);
             if own == Some(Verdict::Failed) || (own.is_some() && fault.is_none()) {
+                continue;
+            }
+            // What was not seen yet might have been.
+            if stop::stopped() && fault.is_none() && !self.seen.contains(*id) {
                 continue;
             }
             let judged = match &fault {

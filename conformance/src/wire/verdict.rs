@@ -31,6 +31,8 @@ impl fmt::Display for Verdict {
 pub(crate) enum Stop {
     /// The requirement is broken.
     Failed(String),
+    /// The requirement is broken, unless the one with this id is: then that one tells of it, and of this one nothing was seen.
+    Follows(&'static str, String),
     /// The requirement does not apply.
     Skipped(String),
     /// The situation could not be brought about.
@@ -38,10 +40,18 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
+    /// The requirement that tells of it, if it is broken as well.
+    pub(crate) fn source(&self) -> Option<&'static str> {
+        match self {
+            Self::Follows(source, _) => Some(source),
+            _ => None,
+        }
+    }
+
     /// The verdict, and the reason.
     pub(crate) fn parts(&self) -> (Verdict, &str) {
         match self {
-            Self::Failed(why) => (Verdict::Failed, why),
+            Self::Failed(why) | Self::Follows(_, why) => (Verdict::Failed, why),
             Self::Skipped(why) => (Verdict::Skipped, why),
             Self::Inconclusive(why) => (Verdict::Inconclusive, why),
         }

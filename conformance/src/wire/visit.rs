@@ -17,6 +17,7 @@ use super::leftovers;
 use super::recording::Recording;
 use super::scripts::interrupt;
 use super::seen::{Plain, Seen};
+use crate::stop;
 
 /// The client under test, and how it is used.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +144,7 @@ impl Visitor {
                 return Ok(Some(status));
             }
             let now = Instant::now();
-            if now >= deadline || enough.is_some_and(|enough| now >= enough) {
+            if stop::stopped() || now >= deadline || enough.is_some_and(|enough| now >= enough) {
                 return Ok(None);
             }
             told.look(tape);

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use self::message::{Message, Rule, classify};
 use self::notices::Compaction;
+pub(crate) use self::rules::shown_in;
 pub use self::rules::{AGENT_RULES, CLIENT_RULES};
 use self::session::Sessions;
 use self::terminals::Terminal;
@@ -116,7 +117,7 @@ impl Witness {
                 sent.unanswerable += 1;
                 sent.unread += 1;
                 self.rule(direction, ("ACP-TRANSPORT-001", "ACPX-TR-002"), false, || {
-                    format!("the line is not JSON: {error}")
+                    format!("the line is not JSON: {} ({error})", frame.excerpt(80))
                 });
             }
         }

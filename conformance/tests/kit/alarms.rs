@@ -85,6 +85,42 @@ fn without_any_session_only_the_requirement_of_sessions_fails() {
     assert_eq!(names, ["failed", "inconclusive", "inconclusive", "inconclusive"], "{found:?}");
 }
 
+// Who takes no MCP servers breaks the requirement of MCP servers, and none of those about how they are started.
+#[test]
+fn without_any_mcp_server_only_the_requirement_of_servers_fails() {
+    let mut agent = stub(&[
+        ("initialize", result(HELLO)),
+        ("session/new", result(SESSION)),
+        ("session/prompt", result(TURN)),
+    ]);
+    let refusal = r#"{"jsonrpc":"2.0","id":\1,"error":{"code":-32602,"message":"no servers"}}"#;
+    agent[3] = format!(r#"s|^.*"id":([^,]*),.*"mcpServers":\[\{{.*$|{refusal}|;t;{}"#, agent[3]);
+    let ids = "ACPX-MCP-001,ACPX-MCP-002,ACPX-MCP-003,ACPX-MCP-009,ACPX-MCP-013,ACPX-AUTH-014,ACPX-MCP-010";
+    let found = verdicts(ids, &[], &agent);
+    let names: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    let open = "inconclusive";
+    assert_eq!(names, ["failed", open, open, open, open, open, "passed"], "{found:?}");
+    assert!(found[1..6].iter().all(|(_, why)| why.contains("see ACPX-MCP-001")), "{found:?}");
+}
+
+// Only some capabilities may be null by the schema, and an agent that refuses another null is not lenient, which is no duty.
+#[test]
+fn a_null_that_the_schema_does_not_have_breaks_no_mandatory_requirement() {
+    let mut agent = stub(&[
+        ("initialize", result(HELLO)),
+        ("session/new", result(SESSION)),
+        ("session/prompt", result(TURN)),
+    ]);
+    let refusal = r#"{"jsonrpc":"2.0","id":\1,"error":{"code":-32603,"message":"no null"}}"#;
+    agent[3] = format!(
+        r#"s|^.*"fs":null.*"id":([^,]*),.*$|{refusal}|;t;s|^.*"id":([^,]*),.*"fs":null.*$|{refusal}|;t;{}"#,
+        agent[3]
+    );
+    let found = verdicts("ACPX-INIT-006,ACPX-INIT-012", &[], &agent);
+    let names: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(names, ["passed", "failed"], "{found:?}");
+}
+
 // A scripted model that is offered no such tool says so, and the file is nowhere.
 #[test]
 fn a_turn_without_a_tool_says_nothing_of_where_tools_write() {
@@ -96,6 +132,24 @@ fn a_turn_without_a_tool_says_nothing_of_where_tools_write() {
     let ids = "ACPX-SESS-006,ACPX-SESS-007,ACPX-SESS-008,ACPX-SESS-009";
     let found = verdicts(ids, &["--prompt-tool=write {PATH}"], &agent);
     assert!(found.iter().all(|(_, why)| why == "the turn used no tool"), "{found:?}");
+}
+
+// One fault is one failure: a load that never succeeds says nothing of what it replays.
+#[test]
+fn what_follows_from_a_load_that_fails_is_not_held_against_the_rest() {
+    let hello = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}"#;
+    let agent = stub(&[
+        ("initialize", result(hello)),
+        ("session/new", result(SESSION)),
+        ("session/prompt", result(TURN)),
+    ]);
+    let found = verdicts("ACP-LOAD-001,ACP-LOAD-002,ACPX-LOAD-003,ACPX-RESTART-003", &[], &agent);
+    let names: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(names, ["failed", "inconclusive", "inconclusive", "inconclusive"], "{found:?}");
+    assert!(found[1..].iter().all(|(_, why)| why.starts_with("see ACP-LOAD-001: ")), "{found:?}");
+    // Alone it has nothing to follow from.
+    let found = verdicts("ACPX-LOAD-003", &[], &agent);
+    assert_eq!(found[0].0, "failed", "{found:?}");
 }
 
 // A model's message begins with its thoughts, and both are chunks of one message.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
 
 use accord_conformance::wire::frame::Direction;
 use accord_conformance::wire::recording::Recording;
 use accord_conformance::wire::witness::judge;
+
+use crate::fixtures::captures;
 
 /// What was looked at by hand in the recordings and is a true fault. `ACP-SCHEMA-002` and `ACPX-EXT-009` are members of the draft
 /// schema; `ACPX-PROMPT-014` is a turn that the agent begins by itself.
@@ -26,23 +27,11 @@ tee: ACP-SCHEMA-002 ACPX-EXT-001 ACPX-EXT-009
 zed: ACPX-EXT-001 ACPX-EXT-009 ACPX-TOOL-007 ACPX-TOOL-009
 ";
 
-fn captures() -> Vec<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/captures"));
-    let mut files: Vec<PathBuf> = ["npm", "pypi"]
-        .iter()
-        .filter_map(|folder| std::fs::read_dir(root.join(folder)).ok())
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn published_agents_show_their_known_faults_and_no_others() {
     let files = captures();
     if files.is_empty() {
-        eprintln!("skipped: the recordings are not beside this checkout");
+        eprintln!("skipped: there are no recordings here; ACCORD_CAPTURES names their folder");
         return;
     }
     let mut found = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     thread,
 };
@@ -151,4 +151,14 @@ impl Drop for Piped {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Recorded sessions of published agents, in the order of their names; none where there are no recordings.
+pub(crate) fn captures() -> Vec<PathBuf> {
+    let beside = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/captures"));
+    let root = std::env::var_os("ACCORD_CAPTURES").map_or_else(|| beside.to_owned(), PathBuf::from);
+    let folders = ["npm", "pypi"].iter().filter_map(|folder| std::fs::read_dir(root.join(folder)).ok());
+    let mut files: Vec<PathBuf> = folders.flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    files
 }

@@ -4,6 +4,7 @@ mod alarms;
 mod calls;
 mod captures;
 mod choice;
+mod command_line;
 mod field_cases;
 mod fixtures;
 mod kills;

@@ -3,16 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const KIT: &str = env!("CARGO_BIN_EXE_accord-conformance");
+use crate::fixtures::captures;
 
-/// Recorded sessions of published agents.
-fn captures() -> Vec<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/captures"));
-    let folders = ["npm", "pypi"].iter().filter_map(|folder| std::fs::read_dir(root.join(folder)).ok());
-    let mut files: Vec<PathBuf> = folders.flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort();
-    files
-}
+const KIT: &str = env!("CARGO_BIN_EXE_accord-conformance");
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -23,7 +16,7 @@ fn said(output: &Output) -> String {
 fn a_recordings_two_sides_play_to_each_other() {
     let files = captures();
     if files.is_empty() {
-        eprintln!("skipped: the recordings are not beside this checkout");
+        eprintln!("skipped: there are no recordings here; ACCORD_CAPTURES names their folder");
         return;
     }
     let mut whole = 0;
@@ -124,4 +117,32 @@ fn what_is_not_in_the_recording_is_refused_and_told() {
     let output = play.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("-32601"));
     assert!(said(&output).contains("session/list is not in the recording"), "{}", said(&output));
+}
+
+// X4: an answer that was recorded to other words is told
+#[test]
+fn another_prompt_than_the_recorded_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = recorded(folder.path());
+    let log = folder.path().join("replay.log");
+    let replay = format!("exec '{KIT}' replay '{}' 2> '{}'", tape.display(), log.display());
+    let client = Command::new(env!("CARGO_BIN_EXE_accord-subject-client"))
+        .args([
+            "--permission",
+            "allow",
+            "--prompt",
+            "echo something else",
+            "--prompt",
+            "write made.txt words",
+            "--",
+        ])
+        .args(["sh", "-c", &replay])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(client.status.success(), "{}", said(&client));
+    let told = std::fs::read_to_string(&log).unwrap();
+    let wanted = r#"the prompt is "echo something else", and the recorded one is "echo one two three""#;
+    assert_eq!(told.matches("the prompt is").count(), 1, "{told}");
+    assert!(told.contains(wanted), "{told}");
 }

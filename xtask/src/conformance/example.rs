@@ -6,8 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use super::{WORDS, built};
-use crate::cargo::show;
+use super::{WORDS, blocks::Blocks, built};
 
 /// The agent's package, and its binary.
 pub(super) const AGENT: &str = "accord-coding-agent";
@@ -24,36 +23,44 @@ pub(super) fn is(command: &[String]) -> bool {
 /// Tells the kit what to type to the agent, and where the agent may keep its sessions. What is not configured otherwise
 /// runs with the scripted model.
 pub(super) fn introduce(call: &mut Command) {
-    prepare(call);
+    call.args(introduction());
     if ["ACCORD_BACKEND", "ACCORD_BASE_URL"].iter().all(|name| std::env::var_os(name).is_none()) {
         call.args(["--env", "ACCORD_BACKEND=scripted"]);
     }
 }
 
 /// Runs the kit on the agent with the scripted model, and with the same model behind a server.
-pub(super) fn run(kit: &Path, flags: &[String]) -> Result<(), String> {
-    let agent = built(AGENT)?;
+pub(super) fn run(blocks: &mut Blocks) -> Result<(), String> {
+    let agent = built(AGENT)?.display().to_string();
     let server = Server::start(&built(MODEL)?)?;
     let url = format!("ACCORD_BASE_URL={}", server.url);
-    for variables in
-        [&["ACCORD_BACKEND=scripted"][..], &[&url, "ACCORD_MODEL=plain,thorough", "ACCORD_EFFORTS=low,high"]]
-    {
-        let mut call = Command::new(kit);
-        call.arg("agent");
-        prepare(&mut call);
-        for variable in variables {
-            call.args(["--env", variable]);
-        }
-        show(call.args(flags).arg("--").arg(&agent))?;
+    for (name, title, variables) in [
+        (
+            "coding-agent",
+            "scenario and checks: coding agent, scripted model",
+            &["ACCORD_BACKEND=scripted"][..],
+        ),
+        (
+            "coding-agent-server",
+            "scenario and checks: coding agent, the model behind a server",
+            &[&url, "ACCORD_MODEL=plain,thorough", "ACCORD_EFFORTS=low,high"],
+        ),
+    ] {
+        let variables = variables.iter().flat_map(|variable| ["--env".to_owned(), (*variable).to_owned()]);
+        let call = ["agent".to_owned()].into_iter().chain(introduction()).chain(variables);
+        let call = call.chain(blocks.flags.iter().cloned()).chain(["--".into(), agent.clone()]);
+        blocks.run(name, title, &call.collect::<Vec<_>>());
     }
     Ok(())
 }
 
-fn prepare(call: &mut Command) {
-    call.args(["--env", "ACCORD_STATE_DIR={STATE}"]);
-    for (situation, words) in WORDS.iter().filter(|(situation, _)| !SUBJECTS_OWN.contains(situation)) {
-        call.arg(format!("--prompt-{situation}")).arg(words);
+/// What to type to the agent, and where it may keep its sessions.
+fn introduction() -> Vec<String> {
+    let mut words = vec!["--env".to_owned(), "ACCORD_STATE_DIR={STATE}".to_owned()];
+    for (situation, typed) in WORDS.iter().filter(|(situation, _)| !SUBJECTS_OWN.contains(situation)) {
+        words.extend([format!("--prompt-{situation}"), (*typed).to_owned()]);
     }
+    words
 }
 
 /// The model server, until this is dropped.

@@ -8,7 +8,7 @@ use super::{Check, check};
 use crate::wire::case::{Case, prompt};
 use crate::wire::client::{Answer, Client, Sent};
 use crate::wire::desk::Permission;
-use crate::wire::verdict::{Judged, ensure, fail, inconclusive};
+use crate::wire::verdict::{Judged, Stop, ensure, fail, inconclusive};
 
 pub(super) const CHECKS: &[Check] = &[
     check("ACP-CANCEL-001", cancelled),
@@ -41,10 +41,13 @@ fn slow(case: &Case<'_>, client: &mut Client, session: &str) -> Judged<Sent> {
     Ok(sent)
 }
 
-/// The answer to a cancelled prompt has the stop reason `cancelled`.
+/// The answer to a cancelled prompt has the stop reason `cancelled`; where the simplest cancel has not, no other can be seen.
 fn expect_cancelled(answer: Answer) -> Judged {
     let reason = answer.result()?["stopReason"].clone();
-    ensure(reason == "cancelled", || format!("the cancelled turn ends with {reason}"))
+    if reason == "cancelled" {
+        return Ok(());
+    }
+    Err(Stop::Follows("ACP-CANCEL-001", format!("the cancelled turn ends with {reason}")))
 }
 
 fn cancel(client: &mut Client, session: &str) {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::list::whole_list;
-use super::restore::{past_session, restore};
+use super::restore::{past_session, restore, taken_up};
 use super::{Check, Gate, gated};
 use crate::wire::case::{Case, prompt};
 use crate::wire::desk::Permission;
@@ -57,7 +57,7 @@ fn later_prompts(case: &mut Case<'_>) -> Judged {
     client.ask("session/prompt", &prompt(&session, &case.plain()))?.error()?;
     let facts = &case.subject.facts;
     if facts.offers("loadSession") || facts.offers("sessionCapabilities/resume") {
-        restore(case, &mut client, &session)?.result()?;
+        taken_up(restore(case, &mut client, &session)?)?;
         client.call("session/prompt", &prompt(&session, &case.plain()))?;
     }
     Ok(())

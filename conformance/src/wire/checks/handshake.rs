@@ -123,7 +123,8 @@ fn unknown_capabilities(case: &mut Case<'_>) -> Judged {
 
 fn wrong_types(case: &mut Case<'_>) -> Judged {
     let odd = json!({"fs": 5, "terminal": "yes", "auth": null, "session": [], "elicitation": "form"});
-    case.introduce(&odd).map(drop)
+    case.introduce(&odd)?;
+    case.introduce(&json!({"fs": null})).map(drop)
 }
 
 fn states_features(case: &mut Case<'_>) -> Judged {

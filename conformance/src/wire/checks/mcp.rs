@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::restore::restore;
+use super::restore::{restore, taken_up};
 use super::{Check, Gate, check, gated};
+use crate::stop;
 use crate::wire::case::{Case, new_session, prompt};
 use crate::wire::client::Client;
 use crate::wire::leftovers;
-use crate::wire::verdict::{Judged, Stop, ensure, inconclusive};
+use crate::wire::verdict::{Judged, Stop, ensure, fail, inconclusive};
 
 pub(super) const CHECKS: &[Check] = &[
     check("ACPX-MCP-001", connects),
@@ -56,8 +57,18 @@ fn has(trace: &Path, event: &str) -> bool {
     events(trace).iter().any(|entry| entry["event"] == event)
 }
 
-/// A session with these servers and one turn, since an agent may wait with connecting until then.
+/// `mount`, for what is about something else: of that nothing was seen where the servers themselves were not taken.
 fn mounted(case: &mut Case<'_>, servers: &[Value]) -> Judged<(Client, String)> {
+    mount(case, servers).map_err(|stop| match stop {
+        Stop::Failed(why) => {
+            Stop::Inconclusive(format!("no turn with an MCP server is to be had (see ACPX-MCP-001): {why}"))
+        }
+        other => other,
+    })
+}
+
+/// A session with these servers and one turn, since an agent may wait with connecting until then.
+fn mount(case: &mut Case<'_>, servers: &[Value]) -> Judged<(Client, String)> {
     let mut client = case.ready()?;
     let session = new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": servers}))?;
     // The sum stands nowhere in what is asked.
@@ -75,7 +86,7 @@ fn wait_for(case: &Case<'_>, trace: &Path, event: &str) -> bool {
 
 fn connects(case: &mut Case<'_>) -> Judged {
     let (server, trace) = declared(case, "kit", &[]);
-    let (client, _) = mounted(case, &[server])?;
+    let (client, _) = mount(case, &[server])?;
     if !wait_for(case, &trace, "initialize") {
         return inconclusive("the agent never connected to the server");
     }
@@ -127,9 +138,17 @@ fn http_is_supported(case: &mut Case<'_>) -> Judged {
 }
 
 fn without_type(case: &mut Case<'_>) -> Judged {
-    let (server, _) = declared(case, "kit", &[]);
+    let (mut server, _) = declared(case, "kit", &[]);
     let mut client = case.ready()?;
-    new_session(&mut client, &json!({"cwd": case.cwd(), "mcpServers": [server]})).map(drop)
+    let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": [server]}))?;
+    let Err(error) = answer.outcome else { return Ok(()) };
+    // Only who takes the entry with a type is seen to miss it.
+    server["type"] = json!("stdio");
+    let typed = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": [server]}))?;
+    match typed.outcome {
+        Ok(_) => fail(format!("without a type the entry gives the error {error}, and with one it is taken")),
+        Err(_) => inconclusive(format!("no stdio server is taken at all (see ACPX-MCP-001): {error}")),
+    }
 }
 
 fn broken_servers(case: &mut Case<'_>) -> Judged {
@@ -169,7 +188,8 @@ fn servers_of_the_request(case: &mut Case<'_>) -> Judged {
     } else {
         "session/load"
     };
-    client.call(method, &json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": [new]}))?;
+    let params = json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": [new]});
+    taken_up(client.ask(method, &params)?)?;
     client.ask("session/prompt", &prompt(&session, &case.plain()))?;
     ensure(wait_for(case, &new_trace, "initialize"), || {
         "the request's own server was not connected to".into()
@@ -205,7 +225,7 @@ fn soon(limit: Duration, mut wanted: impl FnMut() -> bool) -> bool {
         if wanted() {
             return true;
         }
-        if Instant::now() >= deadline {
+        if Instant::now() >= deadline || stop::stopped() {
             return false;
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -221,12 +241,18 @@ fn secrets_stay_secret(case: &mut Case<'_>) -> Judged {
     broken["command"] = json!("/nonexistent/accord-mcp");
     let mut malformed = server.clone();
     malformed["args"] = json!(5);
-    let (mut client, session) = mounted(case, &[server])?;
+    let mut client = case.ready()?;
+    let taken = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": [server]}))?;
     for servers in [json!([broken]), json!([malformed])] {
         client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": servers}))?;
     }
-    if case.subject.facts.offers("loadSession") {
-        let _ = restore(case, &mut client, &session)?;
+    let session = taken.outcome.as_ref().ok().and_then(|result| result["sessionId"].as_str());
+    if let Some(session) = session {
+        // An agent may wait with connecting until its first turn.
+        client.ask("session/prompt", &prompt(session, &case.plain()))?;
+        if case.subject.facts.offers("loadSession") {
+            let _ = restore(case, &mut client, session)?;
+        }
     }
     client.alive()?;
     client.process.close_stdin();
@@ -237,7 +263,14 @@ fn secrets_stay_secret(case: &mut Case<'_>) -> Judged {
             && frame.excerpt(usize::MAX).contains(SECRET)
     });
     ensure(!told, || "a secret of an MCP declaration comes back on stdout".into())?;
-    ensure(!evidence.stderr().contains(SECRET), || "a secret of an MCP declaration is on stderr".into())
+    ensure(!evidence.stderr().contains(SECRET), || "a secret of an MCP declaration is on stderr".into())?;
+    match session {
+        Some(_) => Ok(()),
+        None => inconclusive(format!(
+            "no MCP server is taken (see ACPX-MCP-001), and no refusal tells the secret: {}",
+            taken.told()
+        )),
+    }
 }
 
 /// The kit's server over HTTP; it ends with the value.
@@ -281,7 +314,7 @@ fn over_http(case: &mut Case<'_>) -> Judged {
     let server = HttpServer::start(case, &trace)?;
     let headers = json!([{"name": "X-Accord-Test", "value": "carried"}]);
     let declared = json!({"type": "http", "name": "web", "url": server.url, "headers": headers});
-    mounted(case, &[declared])?;
+    mount(case, &[declared])?;
     if !wait_for(case, &trace, "headers") {
         return inconclusive("the agent never connected to the server");
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::list::whole_list;
 use super::prompts::turn;
-use super::restore::{past_session, restore};
+use super::restore::{past_session, restore, taken_up};
 use super::{Check, Gate, gated};
 use crate::wire::case::{Case, prompt};
 use crate::wire::verdict::{Judged, ensure, inconclusive};
@@ -66,7 +66,8 @@ fn same_list(case: &mut Case<'_>) -> Judged {
 fn loads_in_a_new_process(case: &mut Case<'_>) -> Judged {
     let session = past_session(case, 1)?;
     let mut client = case.ready()?;
-    client.call("session/load", &json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": []}))?;
+    let params = json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": []});
+    taken_up(client.ask("session/load", &params)?)?;
     let replayed =
         client.heard.iter().any(|heard| heard.updates(&session) && heard.kind() == "user_message_chunk");
     ensure(replayed, || "nothing of the earlier process is replayed".into())
@@ -75,7 +76,8 @@ fn loads_in_a_new_process(case: &mut Case<'_>) -> Judged {
 fn resumes_in_a_new_process(case: &mut Case<'_>) -> Judged {
     let session = past_session(case, 1)?;
     let mut client = case.ready()?;
-    client.call("session/resume", &json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": []}))?;
+    let params = json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": []});
+    taken_up(client.ask("session/resume", &params)?)?;
     turn(&mut client, &prompt(&session, &case.plain())).map(drop)
 }
 
@@ -93,7 +95,7 @@ fn settings_survive(case: &mut Case<'_>) -> Judged {
     turn(&mut client, &prompt(&session, &case.plain()))?;
     client.finish(client.patience())?;
     let mut client = case.ready()?;
-    let result = restore(case, &mut client, &session)?.result()?;
+    let result = taken_up(restore(case, &mut client, &session)?)?;
     match super::config::current(&result["configOptions"], &config) {
         Some(now) => ensure(now == value, || format!("{config} was {value}, and is {now} after a restart")),
         None => inconclusive("the restored session gives no configOptions"),
@@ -115,7 +117,7 @@ fn killed_in_a_turn(case: &mut Case<'_>) -> Judged {
         return Ok(());
     }
     let mut client = case.ready()?;
-    restore(case, &mut client, &session)?.result()?;
+    taken_up(restore(case, &mut client, &session)?)?;
     turn(&mut client, &prompt(&session, &case.plain())).map(drop)
 }
 

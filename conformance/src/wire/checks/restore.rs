@@ -7,7 +7,7 @@ use super::{Check, Gate, gated};
 use crate::wire::case::{Case, prompt};
 use crate::wire::client::{Answer, Client};
 use crate::wire::schema;
-use crate::wire::verdict::{Judged, ensure, fail, inconclusive, skip};
+use crate::wire::verdict::{Judged, Stop, ensure, fail, inconclusive, skip};
 
 const LOAD: Gate = Gate::Offers("loadSession");
 const RESUME: Gate = Gate::Offers("sessionCapabilities/resume");
@@ -67,6 +67,15 @@ pub(super) fn restore(case: &Case<'_>, client: &mut Client, session: &str) -> Ju
     client.ask(method, &params(case, session))
 }
 
+/// The result of taking a session up; where that can't be done at all, nothing is seen of what comes after it.
+pub(super) fn taken_up(answer: Answer) -> Judged<Value> {
+    let source = if answer.method == "session/load" { "ACP-LOAD-001" } else { "ACP-RESUME-001" };
+    answer.result().map_err(|stop| match stop {
+        Stop::Failed(why) => Stop::Follows(source, why),
+        other => other,
+    })
+}
+
 fn params(case: &Case<'_>, session: &str) -> Value {
     json!({"sessionId": session, "cwd": case.cwd(), "mcpServers": []})
 }
@@ -91,7 +100,7 @@ fn loads(case: &mut Case<'_>) -> Judged {
 fn replay_comes_first(case: &mut Case<'_>) -> Judged {
     let (mut client, session, answer) = loaded(case, 2)?;
     let place = answer.place;
-    answer.result()?;
+    taken_up(answer)?;
     client.listen(case.subject.quiet * 2);
     match client
         .heard
@@ -112,13 +121,13 @@ fn is_history(kind: &str) -> bool {
 
 fn empty_object(case: &mut Case<'_>) -> Judged {
     let (_, _, answer) = loaded(case, 1)?;
-    let result = answer.result()?;
+    let result = taken_up(answer)?;
     ensure(result.is_object(), || format!("the result of session/load is {result}"))
 }
 
 fn whole_conversation(case: &mut Case<'_>) -> Judged {
     let (client, session, answer) = loaded(case, 3)?;
-    answer.result()?;
+    taken_up(answer)?;
     let replayed: Vec<_> = client.heard.iter().filter(|heard| heard.updates(&session)).collect();
     let said = |kind: &str| -> String {
         let of_kind = replayed.iter().filter(|heard| heard.kind() == kind);
@@ -135,7 +144,7 @@ fn whole_conversation(case: &mut Case<'_>) -> Judged {
 
 fn message_ids(case: &mut Case<'_>) -> Judged {
     let (client, _, answer) = loaded(case, 3)?;
-    answer.result()?;
+    taken_up(answer)?;
     let mut runs: Vec<(&str, &str)> = Vec::new();
     for heard in client.heard.iter().filter(|heard| heard.kind().ends_with("_chunk")) {
         let Some(id) = heard.params["update"]["messageId"].as_str() else { continue };
@@ -154,7 +163,7 @@ fn context_is_kept(case: &mut Case<'_>) -> Judged {
     let words = case.words("history")?;
     let session = past_session(case, 2)?;
     let mut client = case.ready()?;
-    restore(case, &mut client, &session)?.result()?;
+    taken_up(restore(case, &mut client, &session)?)?;
     let from = client.heard.len();
     turn(&mut client, &prompt(&session, words))?;
     let known = client.heard[from..].iter().any(|heard| heard.params.to_string().contains("marmalade"));
@@ -181,7 +190,7 @@ fn no_notices(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready_with(&json!({"session": {"notices": {}}}))?;
     let answer = client.ask("session/load", &params(case, &session))?;
     let place = answer.place;
-    answer.result()?;
+    taken_up(answer)?;
     let replay: Vec<_> =
         client.heard.iter().filter(|heard| heard.updates(&session) && heard.place < place).collect();
     let first = replay.iter().position(|heard| is_history(heard.kind()));
@@ -207,7 +216,7 @@ fn roots_are_not_restored(case: &mut Case<'_>) -> Judged {
     leave(case, &mut client, &session)?;
     let mut client = case.ready()?;
     client.desk.permission = crate::wire::desk::Permission::Reject;
-    restore(case, &mut client, &session)?.result()?;
+    taken_up(restore(case, &mut client, &session)?)?;
     let from = client.heard.len();
     client.ask("session/prompt", &prompt(&session, &words))?;
     ensure(!outside.exists(), || "a root of an earlier connection is still open".into())?;
@@ -230,7 +239,7 @@ fn resumes(case: &mut Case<'_>) -> Judged {
 fn nothing_replayed(case: &mut Case<'_>) -> Judged {
     let (client, session, answer) = resumed(case, 2)?;
     let place = answer.place;
-    answer.result()?;
+    taken_up(answer)?;
     let early = |kind: &str| kind.ends_with("message_chunk") || kind.ends_with("thought_chunk");
     match client
         .heard
@@ -253,7 +262,7 @@ fn tools_not_replayed(case: &mut Case<'_>) -> Judged {
     let mut client = case.ready()?;
     let answer = restore(case, &mut client, &session)?;
     let place = answer.place;
-    answer.result()?;
+    taken_up(answer)?;
     let early = client.heard.iter().find(|heard| heard.place < place && is_history(heard.kind()));
     match early {
         Some(heard) => fail(format!("{} comes before the answer to session/resume", heard.kind())),
@@ -265,13 +274,13 @@ fn ready_at_once(case: &mut Case<'_>) -> Judged {
     let session = past_session(case, 1)?;
     let mut client = case.ready()?;
     let resume = client.send("session/resume", &params(case, &session));
-    client.answer(&resume)?.result()?;
+    taken_up(client.answer(&resume)?)?;
     turn(&mut client, &prompt(&session, &case.plain())).map(drop)
 }
 
 fn state_in_the_result(case: &mut Case<'_>) -> Judged {
     let (_, _, answer) = resumed(case, 1)?;
-    let result = answer.result()?;
+    let result = taken_up(answer)?;
     let facts = &case.subject.facts;
     for member in ["modes", "configOptions"] {
         if facts.session_has(member) && result[member].is_null() {

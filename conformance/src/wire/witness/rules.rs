@@ -1,5 +1,7 @@
 //! The requirements that the witness can judge.
 
+use crate::wire::requirement::Side;
+
 /// Those of agents.
 pub const AGENT_RULES: &[&str] = &[
     "ACP-TRANSPORT-001",
@@ -99,3 +101,21 @@ pub const CLIENT_RULES: &[&str] = &[
     "ACPX-EXT-007",
     "ACPX-EXT-009",
 ];
+
+/// The check in whose frames a rule shows best, for those that have no check of their own: most show in any session.
+pub(crate) fn shown_in(side: Side, id: &str) -> &'static str {
+    match (side, id) {
+        (Side::Client, "ACPX-LIST-001") => "ACPX-LIST-007",
+        (Side::Client, "ACPX-LOAD-001") => "ACPX-LOAD-002",
+        (Side::Client, "ACPX-CONFIG-012" | "ACPX-CONFIG-013" | "ACPX-MODE-001") => "ACPX-SESS-017",
+        (Side::Client, "ACPX-ADDDIRS-002" | "ACPX-CONTENT-002") => "ACPX-INIT-007",
+        (Side::Client, _) => "ACPX-INIT-002",
+        (_, "ACP-JSONRPC-002" | "ACP-ERROR-001") => "ACP-EXT-001",
+        (_, "ACPX-TOOL-002") => "ACPX-PERM-012",
+        (_, "ACPX-TOOL-005" | "ACPX-TOOL-008" | "ACPX-TOOL-009" | "ACPX-PERM-013") => "ACPX-PERM-002",
+        (_, "ACPX-TERM-011") => "ACPX-TERM-009",
+        (_, "ACPX-ELIC-016" | "ACPX-ELIC-020") => "ACPX-ELIC-003",
+        (_, "ACPX-NOTICE-002" | "ACPX-COMPACT-002") => "ACPX-INIT-007",
+        _ => "ACP-PROMPT-001",
+    }
+}

@@ -82,7 +82,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         }
     }),
     wire("ACPX-INIT-006", Request("session/prompt"), |l| {
-        if turn_with(l, |offer| offer == &json!({"fs": null})) {
+        if turn_with(l, |offer| offer == &json!({"session": null, "elicitation": null})) {
             ask(l, "terminal/create", json!({"command": "true"}));
         }
     })

@@ -33,11 +33,12 @@ pub(super) const DEFECTS: &[Defect] = &[
         l.set("/result/agentCapabilities/mcpCapabilities/sse", true);
     }),
     wire("ACPX-MCP-009", Request("session/new"), |l| {
-        if l.at("/params/mcpServers/0").is_object() {
+        let typed = l.at("/params/mcpServers/0/type").is_string();
+        if l.at("/params/mcpServers/0").is_object() && !typed {
             l.refuse(-32602);
         }
     })
-    .implying(&["ACPX-MCP-001", "ACPX-MCP-002", "ACPX-AUTH-014"], "who takes no such entry starts no server"),
+    .implying(&["ACPX-MCP-001"], "who takes no such entry mounts no server"),
     wire("ACPX-MCP-010", Request("session/new"), |l| {
         if l.says("\"missing\"") {
             l.exit();

@@ -62,7 +62,7 @@ fn a_folder_that_may_not_be_written_is_named() {
         let dir = tempfile::tempdir().unwrap();
         permit(dir.path(), 0o555);
         let Some((mut life, first)) = Life::powerless(dir.path(), kind) else {
-            println!("skipped: no other user can run this test");
+            println!("skipped: there is no other user here to run as");
             return;
         };
         let said = if first == "@ up" { life.tell(&Deed::New("a".into())) } else { first };
@@ -88,7 +88,7 @@ fn a_file_that_may_not_be_read_hides_no_other() {
         permit(&path, if path.to_str().unwrap().contains("-a.jsonl") { 0 } else { 0o666 });
     }
     let Some((mut life, first)) = Life::powerless(dir.path(), "jsonl") else {
-        println!("skipped: no other user can run this test");
+        println!("skipped: there is no other user here to run as");
         return;
     };
     assert_eq!(first, "@ up");

@@ -33,7 +33,7 @@ fn folder() -> Option<PathBuf> {
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn recordings() -> BTreeMap<String, Vec<Recorded>> {
     let Some(folder) = folder() else {
-        eprintln!("skipped: there are no recordings; set ACCORD_CAPTURES to their folder");
+        eprintln!("skipped: there are no recordings here; ACCORD_CAPTURES names their folder");
         return BTreeMap::new();
     };
     let mut recordings = BTreeMap::new();

@@ -108,7 +108,7 @@ async fn a_command_that_ignores_the_kill_is_forced() {
 #[tokio::test]
 async fn what_a_command_leaves_behind_is_not_waited_for() {
     if !std::path::Path::new("/usr/bin/setsid").exists() {
-        println!("skipped: there is no setsid here");
+        println!("skipped: there is no `setsid` here");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -184,7 +184,7 @@ fn recorded_frames_read_and_are_written_back() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
     let files = recordings(std::env::var_os("ACCORD_CAPTURES").map_or(beside, PathBuf::from));
     if files.is_empty() {
-        println!("skipped: there are no recordings; set ACCORD_CAPTURES to their folder");
+        println!("skipped: there are no recordings here; ACCORD_CAPTURES names their folder");
         return;
     }
     let findings = read(&files);

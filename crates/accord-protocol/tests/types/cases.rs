@@ -130,7 +130,7 @@ fn every_meta_is_kept() {
 fn frames_from_the_field_are_read_or_refused() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec/field-cases.jsonl");
     let Ok(text) = fs::read_to_string(&file) else {
-        println!("skipped: the cases from the field are not beside this checkout");
+        println!("skipped: there are no cases from the field here");
         return;
     };
     let cases = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));

@@ -150,7 +150,7 @@ async fn the_group_dies_with_a_parent_that_is_killed() {
 #[tokio::test]
 async fn a_child_that_leaves_with_setsid_escapes() {
     if !Path::new("/usr/bin/setsid").exists() {
-        println!("skipped: there is no setsid here");
+        println!("skipped: there is no `setsid` here");
         return;
     }
     let family = Family::new();

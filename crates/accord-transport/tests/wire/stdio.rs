@@ -130,7 +130,7 @@ fn at_a_terminal_it_says_what_it_is() {
     let mut terminal = Command::new("script");
     terminal.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
     let Ok(output) = terminal.output() else {
-        println!("skipped: there is no `script` to make a terminal with");
+        println!("skipped: there is no `script` here");
         return;
     };
     let shown = text(&output.stdout);
