@@ -1,6 +1,7 @@
-//! A gate that closes behind the last one who is through: nothing that started before an end happens after it.
+//! How ends are kept apart from what came before them: a gate that closes behind the last one who is through, and a
+//! latch that says that something is over.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
@@ -49,6 +50,33 @@ impl Drop for Pass<'_> {
     fn drop(&mut self) {
         if self.0.state.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             self.0.left.notify_waiters();
+        }
+    }
+}
+
+/// Something that happens once and can be waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Latch {
+    set: AtomicBool,
+    news: Notify,
+}
+
+impl Latch {
+    pub(crate) fn set(&self) {
+        self.set.store(true, Ordering::Release);
+        self.news.notify_waiters();
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.set.load(Ordering::Acquire)
+    }
+
+    /// Returns once it is set.
+    pub(crate) async fn wait(&self) {
+        // Made before the look, so that news between the two is not missed.
+        let news = self.news.notified();
+        if !self.is_set() {
+            news.await;
         }
     }
 }

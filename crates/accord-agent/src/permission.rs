@@ -1,6 +1,6 @@
 //! Asking before a tool runs. What is not plainly a permission is a refusal.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use accord_protocol::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, ToolCall,
@@ -13,12 +13,16 @@ use crate::{client::ClientError, turn::Turn};
 
 /// The options most agents offer: `allow`, `always`, `reject`, `never`.
 pub fn standard_options() -> Vec<PermissionOption> {
-    vec![
-        PermissionOption::new("allow", "Allow once", PermissionOptionKind::AllowOnce),
-        PermissionOption::new("always", "Always allow", PermissionOptionKind::AllowAlways),
-        PermissionOption::new("reject", "Reject once", PermissionOptionKind::RejectOnce),
-        PermissionOption::new("never", "Always reject", PermissionOptionKind::RejectAlways),
-    ]
+    // Made once: copies share the ids.
+    static OPTIONS: LazyLock<[PermissionOption; 4]> = LazyLock::new(|| {
+        [
+            PermissionOption::new("allow", "Allow once", PermissionOptionKind::AllowOnce),
+            PermissionOption::new("always", "Always allow", PermissionOptionKind::AllowAlways),
+            PermissionOption::new("reject", "Reject once", PermissionOptionKind::RejectOnce),
+            PermissionOption::new("never", "Always reject", PermissionOptionKind::RejectAlways),
+        ]
+    });
+    OPTIONS.to_vec()
 }
 
 /// A question for the person, about one tool call.

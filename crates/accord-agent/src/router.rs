@@ -6,7 +6,7 @@ mod opening;
 mod prompt;
 mod run;
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Deref, sync::Arc, time::Duration};
 
 use accord_protocol::{
     method::{Notification as _, Request},
@@ -22,7 +22,7 @@ use accord_protocol::{
 use accord_transport::{Call, End, Notification, Service, Update};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub(crate) use self::offer::Offer;
+use self::offer::Offer;
 pub(crate) use self::run::caught;
 
 use crate::{
@@ -41,11 +41,13 @@ pub(crate) struct Router<A> {
     pub(crate) serving: Serving<A>,
 }
 
-/// What the tasks of one connection share.
-pub(crate) struct Serving<A> {
-    pub(crate) agent: Arc<A>,
+/// What the tasks of one connection share. A clone is one more count, since every task has one.
+pub(crate) struct Serving<A>(Arc<Shared<A>>);
+
+pub(crate) struct Shared<A> {
+    pub(crate) agent: A,
     pub(crate) wire: Arc<Wire>,
-    pub(crate) offer: Arc<Offer>,
+    pub(crate) offer: Offer,
     pub(crate) tasks: TaskTracker,
     /// This side is about to go: what runs may end, and nothing new begins.
     pub(crate) leaving: CancellationToken,
@@ -55,17 +57,31 @@ pub(crate) struct Serving<A> {
     pub(crate) grace: Duration,
 }
 
+impl<A: Agent> Serving<A> {
+    pub(crate) fn new(agent: A, wire: Wire, grace: Duration) -> Self {
+        Self(Arc::new(Shared {
+            offer: Offer::of(&agent),
+            agent,
+            wire: Arc::new(wire),
+            tasks: TaskTracker::new(),
+            leaving: CancellationToken::new(),
+            gone: CancellationToken::new(),
+            grace,
+        }))
+    }
+}
+
 impl<A> Clone for Serving<A> {
     fn clone(&self) -> Self {
-        Self {
-            agent: Arc::clone(&self.agent),
-            wire: Arc::clone(&self.wire),
-            offer: Arc::clone(&self.offer),
-            tasks: self.tasks.clone(),
-            leaving: self.leaving.clone(),
-            gone: self.gone.clone(),
-            grace: self.grace,
-        }
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<A> Deref for Serving<A> {
+    type Target = Shared<A>;
+
+    fn deref(&self) -> &Shared<A> {
+        &self.0
     }
 }
 
@@ -113,7 +129,7 @@ impl<A: Agent> Service for Router<A> {
 }
 
 impl<A: Agent> Serving<A> {
-    fn initialize(&self, call: Call) {
+    fn initialize(&self, mut call: Call) {
         let request = match call.params::<InitializeRequest>() {
             Ok(request) => request,
             Err(error) => return refuse(call, error),
@@ -150,7 +166,7 @@ impl<A: Agent> Serving<A> {
         if let Some(cwd) = request.cwd.get() {
             check::absolute("cwd", cwd)?;
         }
-        let agent = self.agent;
+        let agent = &self.agent;
         let listing = agent.listing().ok_or_else(|| Error::method_not_found(ListSessionsRequest::METHOD))?;
         listing.list(request).await
     }
@@ -160,7 +176,7 @@ impl<A: Agent> Serving<A> {
             call,
             |request: &SetSessionModeRequest| &request.session_id,
             |serving, request| async move {
-                let agent = serving.agent;
+                let agent = &serving.agent;
                 let modes =
                     agent.modes().ok_or_else(|| Error::method_not_found(SetSessionModeRequest::METHOD))?;
                 modes.set_mode(request.session_id, request.mode_id).await?;
@@ -175,7 +191,7 @@ impl<A: Agent> Serving<A> {
             call,
             |request: &Params| &request.session_id,
             |serving, request| async move {
-                let agent = serving.agent;
+                let agent = &serving.agent;
                 let config = agent.config().ok_or_else(|| Error::method_not_found(Params::METHOD))?;
                 let mut options = config.set_option(request).await?;
                 serving.wire.fit_options(&mut options);
@@ -186,7 +202,7 @@ impl<A: Agent> Serving<A> {
 
     /// The turn is cancelled, and an opening given up, when the request is read; both are waited for when its place in
     /// the line has come.
-    fn close(&self, call: Call) {
+    fn close(&self, mut call: Call) {
         let request = match call.params::<CloseSessionRequest>() {
             Ok(request) => request,
             Err(error) => return refuse(call, error),
@@ -202,7 +218,7 @@ impl<A: Agent> Serving<A> {
                 return if prevented { Ok(CloseSessionResponse::new()) } else { Err(unknown(&id)) };
             }
             let entry = serving.take_session(&id).await;
-            let agent = serving.agent;
+            let agent = &serving.agent;
             let closing =
                 agent.closing().ok_or_else(|| Error::method_not_found(CloseSessionRequest::METHOD))?;
             let closed = closing.close(id).await;
@@ -212,7 +228,7 @@ impl<A: Agent> Serving<A> {
         });
     }
 
-    fn delete(&self, call: Call) {
+    fn delete(&self, mut call: Call) {
         let request = match call.params::<DeleteSessionRequest>() {
             Ok(request) => request,
             Err(error) => return refuse(call, error),
@@ -223,7 +239,7 @@ impl<A: Agent> Serving<A> {
         self.carry_through(call, ticket, |serving| async move {
             serving.gate().await?;
             let entry = serving.take_session(&id).await;
-            let agent = serving.agent;
+            let agent = &serving.agent;
             let deleting =
                 agent.deleting().ok_or_else(|| Error::method_not_found(DeleteSessionRequest::METHOD))?;
             let deleted = deleting.delete(id).await;
@@ -237,7 +253,7 @@ impl<A: Agent> Serving<A> {
     async fn take_session(&self, id: &SessionId) -> Option<Arc<Entry>> {
         if let Some(turn) = self.wire.table.turn(id) {
             turn.cancel.cancel();
-            turn.answered.cancelled().await;
+            turn.answered.wait().await;
         }
         let entry = self.wire.table.take(id);
         if let Some(entry) = &entry {
@@ -251,9 +267,9 @@ impl<A: Agent> Serving<A> {
             let unknown = Error::method_not_found(call.method());
             return refuse(call, unknown);
         }
-        let agent = Arc::clone(&self.agent);
+        let serving = self.clone();
         let (method, params) = (call.method().to_owned(), call.raw_params().map(ToOwned::to_owned));
-        self.spawn(call, async move { agent.extension(&method, params.as_deref()).await });
+        self.spawn(call, async move { serving.agent.extension(&method, params.as_deref()).await });
     }
 
     pub(crate) fn session(&self, entry: Arc<Entry>) -> Session {

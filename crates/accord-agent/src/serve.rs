@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{future, io, pin::pin, sync::Arc, time::Duration};
+use std::{future, io, pin::pin, time::Duration};
 
 use accord_protocol::{method::Request as _, v1::InitializeRequest};
 use accord_transport::{Cause, Connection, End, Handle, Options, stdio};
@@ -11,11 +11,10 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     handler::Agent,
-    router::{Offer, Router, Serving},
+    router::{Router, Serving},
     wire::Wire,
 };
 
@@ -117,15 +116,7 @@ impl<A: Agent> Serve<A> {
     ) -> Result<(), ServeError> {
         let frame_limit = self.options.frame_limit;
         let (handle, connection) = Connection::new(self.options.linger(self.grace * 3 / 4));
-        let serving = Serving {
-            offer: Arc::new(Offer::of(&self.agent)),
-            agent: Arc::new(self.agent),
-            wire: Arc::new(Wire::new(handle.clone(), frame_limit)),
-            tasks: TaskTracker::new(),
-            leaving: CancellationToken::new(),
-            gone: CancellationToken::new(),
-            grace: self.grace,
-        };
+        let serving = Serving::new(self.agent, Wire::new(handle.clone(), frame_limit), self.grace);
         connection.spawn(read, write, Router { serving: serving.clone() });
         let hang_up = HangUp(handle);
         tokio::select! { _ = hang_up.0.closed() => {}, () = stop => {} }

@@ -1,7 +1,7 @@
 //! The table of a connection's sessions: who is open, whose turn runs, and in which order calls about one session start.
 
 use std::{
-    collections::BTreeMap,
+    collections::HashMap,
     mem,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
@@ -18,7 +18,7 @@ use crate::{session::Entry, turn::Running};
 /// The sessions of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    lines: Mutex<BTreeMap<SessionId, Line>>,
+    lines: Mutex<HashMap<SessionId, Line>>,
 }
 
 /// One session id: what is open under it, and who waits in line.
@@ -56,7 +56,7 @@ impl Opening {
 }
 
 impl Table {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Line>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Line>> {
         // Nothing of a user's runs while the lock is held.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -21,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     client::{Client, ClientError},
-    fence::Fence,
+    fence::{Fence, Latch},
     handler::Error,
     permission::{Decision, Question},
     session::Session,
@@ -39,8 +39,8 @@ pub(crate) struct Running {
     pub(crate) calls: Mutex<ToolCalls>,
     /// What has to be done before the answer although the handler may be gone.
     pub(crate) ending: TaskTracker,
-    /// Cancelled, so to speak, once the answer is written.
-    pub(crate) answered: CancellationToken,
+    /// Set once the answer is written.
+    pub(crate) answered: Latch,
 }
 
 impl Running {

@@ -34,8 +34,8 @@ pub(crate) use self::{
     sessions::Sessions,
 };
 
-/// How much may wait for the embedder in each lane, in bytes of the wire; it takes about 1 MiB of memory.
-pub(crate) const LANE_LIMIT: usize = 768 * 1024;
+/// How much may wait for the embedder in each lane, in bytes of the wire; it takes less than 1 MiB of memory.
+pub(crate) const LANE_LIMIT: usize = 512 * 1024;
 
 /// Where the agent's messages go.
 pub(crate) struct Router<H> {
@@ -144,7 +144,7 @@ impl<H: Handler> Router<H> {
         }
     }
 
-    fn ask_permission(&self, call: Call) {
+    fn ask_permission(&self, mut call: Call) {
         let request: RequestPermissionRequest = match call.params() {
             Ok(request) => request,
             Err(error) => return call.answer(Err::<(), _>(error)),
@@ -177,7 +177,7 @@ impl<H: Handler> Router<H> {
         });
     }
 
-    fn ask_elicitation(&mut self, call: Call) {
+    fn ask_elicitation(&mut self, mut call: Call) {
         let request: CreateElicitationRequest = match call.params() {
             Ok(request) => request,
             Err(error) => return call.answer(Err::<(), _>(error)),
@@ -253,7 +253,7 @@ impl<H: Handler> Router<H> {
 
     fn serve<R, F>(
         &self,
-        call: Call,
+        mut call: Call,
         session: impl Fn(&R) -> &SessionId,
         work: impl FnOnce(Arc<Host<H>>, Arc<Live>, R) -> F + Send + 'static,
     ) where

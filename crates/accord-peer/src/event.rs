@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use accord_protocol::rpc::{Error, Fault, Id};
+use accord_protocol::rpc::{Error, Fault, Id, Params};
 use accord_protocol::v1::SessionNotification;
 use serde_json::value::RawValue;
 
@@ -20,8 +20,8 @@ pub enum Event<W> {
         id: Id,
         /// The name of the method.
         method: Box<str>,
-        /// The parameters as they came.
-        params: Option<Box<RawValue>>,
+        /// The parameters.
+        params: Params,
     },
     /// The peer tells what has happened in a session.
     Update(Box<SessionNotification>),

@@ -3,7 +3,7 @@
 use std::io;
 
 use accord_protocol::method::{Notification as _, Side};
-use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message, Shape};
+use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message, Params, Shape};
 use accord_protocol::v1::SessionNotification;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -277,7 +277,7 @@ impl<W> Peer<W> {
         &mut self,
         id: Id,
         method: Box<str>,
-        params: Option<Box<RawValue>>,
+        params: Params,
         bytes: usize,
     ) -> Option<Event<W>> {
         let bytes = bytes + ENVELOPE;

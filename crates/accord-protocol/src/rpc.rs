@@ -9,15 +9,18 @@ mod encode;
 mod envelope;
 mod error;
 mod glimpse;
+mod held;
 mod id;
 mod malformed;
 mod message;
 mod params;
 mod surrogates;
+mod usual;
 
 pub use depth::MAX_DEPTH;
 pub use encode::{write_answer, write_notification, write_request};
 pub use error::{Error, ErrorCode};
+pub use held::Params;
 pub use id::Id;
 pub use malformed::{Fault, Malformed, Shape};
 pub use message::{Message, decode, decode_into};

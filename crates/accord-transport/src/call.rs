@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use accord_peer::CallKey;
-use accord_protocol::rpc::{self, Id};
+use accord_protocol::rpc::{self, Id, Params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ pub struct Call {
     key: CallKey,
     id: Id,
     method: Box<str>,
-    params: Option<Box<RawValue>>,
+    params: Params,
     bytes: usize,
     open: bool,
 }
@@ -29,7 +29,7 @@ impl Call {
         key: CallKey,
         id: Id,
         method: Box<str>,
-        params: Option<Box<RawValue>>,
+        params: Params,
         bytes: usize,
     ) -> Self {
         tracing::debug!(target: "accord::call", %method, %id, bytes, "called");
@@ -53,15 +53,15 @@ impl Call {
 
     /// The parameters as they came; `null` and absent are the same.
     pub fn raw_params(&self) -> Option<&RawValue> {
-        self.params.as_deref()
+        self.params.raw()
     }
 
-    /// The typed parameters.
+    /// The typed parameters. Those of the busiest methods have been read already, and are given away the first time.
     ///
     /// # Errors
     /// `-32602` with the path of the first misfit: what to answer with.
-    pub fn params<R: DeserializeOwned>(&self) -> Result<R, rpc::Error> {
-        rpc::params(self.raw_params())
+    pub fn params<R: DeserializeOwned + 'static>(&mut self) -> Result<R, rpc::Error> {
+        self.params.take()
     }
 
     /// The trace that this request belongs to, if the peer says so in `_meta`.

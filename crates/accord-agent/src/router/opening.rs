@@ -92,7 +92,7 @@ impl<A: Agent> Serving<A> {
     }
 
     /// The request, unless this agent cannot work where it says; that is answered here.
-    fn placed<R: Request>(&self, call: Call, place: fn(&R) -> Place<'_>) -> Option<(Call, R)> {
+    fn placed<R: Request>(&self, mut call: Call, place: fn(&R) -> Place<'_>) -> Option<(Call, R)> {
         let placed = call.params::<R>().and_then(|request| {
             let (cwd, directories, servers) = place(&request);
             check::workspace(&self.offer, cwd, directories, servers).map(|()| request)
@@ -130,7 +130,7 @@ impl<A: Agent> Serving<A> {
         let serving = self.clone();
         self.open(call, Some(place), async move {
             // A close that was sent before has ended the turn; one that was merely cancelled may run on.
-            if running.is_some_and(|turn| !turn.answered.is_cancelled()) {
+            if running.is_some_and(|turn| !turn.answered.is_set()) {
                 return Err(under_a_turn());
             }
             serving.gate().await?;

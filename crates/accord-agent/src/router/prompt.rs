@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl<A: Agent> Serving<A> {
-    pub(super) fn prompt(&self, call: Call) {
+    pub(super) fn prompt(&self, mut call: Call) {
         let request = match call.params::<PromptRequest>() {
             Ok(request) => request,
             Err(error) => return refuse(call, error),
@@ -32,19 +32,24 @@ impl<A: Agent> Serving<A> {
 
     /// Enters the turn in the table before its task exists, so that a cancel in the next line finds it.
     fn admit_turn(&self, request: &PromptRequest) -> Result<(Arc<Running>, Ticket), Error> {
-        let mut lines = self.wire.table.lock();
-        let line = lines.get(&request.session_id);
+        let table = &self.wire.table;
+        let id = &request.session_id;
+        let mut lines = table.lock();
+        let line = lines.get_mut(id);
         if line.is_none() && !self.offer.revive {
-            return Err(unknown(&request.session_id));
+            return Err(unknown(id));
         }
-        if line.is_some_and(|line| line.turn.is_some()) {
+        if line.as_ref().is_some_and(|line| line.turn.is_some()) {
             return Err(Error::invalid_request("a turn is running in this session already"));
         }
         check::prompt(&self.offer, &request.prompt)?;
-        let line = lines.entry(request.session_id.clone()).or_default();
         let running = Arc::new(Running::default());
+        let line = match line {
+            Some(line) => line,
+            None => lines.entry(id.clone()).or_default(),
+        };
         line.turn = Some(Arc::clone(&running));
-        Ok((running, line.ticket(&self.wire.table, &request.session_id)))
+        Ok((running, line.ticket(table, id)))
     }
 
     fn run_turn(&self, call: Call, request: PromptRequest, running: Arc<Running>, ticket: Ticket) {
@@ -67,7 +72,9 @@ impl<A: Agent> Serving<A> {
             };
             // What was begun is ended before the answer; whoever does not read it does not hold that up for ever.
             running.ending.close();
-            drop(tokio::time::timeout(serving.grace, running.ending.wait()).await);
+            if !running.ending.is_empty() {
+                drop(tokio::time::timeout(serving.grace, running.ending.wait()).await);
+            }
             running.wind_up().await;
             // Under the lock: a prompt in the next line is refused before the answer and admitted after it.
             let mut lines = serving.wire.table.lock();
@@ -81,7 +88,7 @@ impl<A: Agent> Serving<A> {
             let result = if running.cancel.is_cancelled() { Ok(StopReason::Cancelled) } else { result };
             call.answer(result.map(PromptResponse::new));
             drop(lines);
-            running.answered.cancel();
+            running.answered.set();
         }));
     }
 

@@ -19,7 +19,7 @@ use crate::{
 
 impl<A: Agent> Serving<A> {
     /// Decodes, then runs a handler that no session orders.
-    pub(super) fn run<R, F>(&self, call: Call, handler: fn(Self, R) -> F)
+    pub(super) fn run<R, F>(&self, mut call: Call, handler: fn(Self, R) -> F)
     where
         R: Request,
         F: Future<Output = Result<R::Answer, Error>> + Send + 'static,
@@ -33,7 +33,7 @@ impl<A: Agent> Serving<A> {
     /// Decodes, then runs a handler when every earlier call about the same open session is done.
     pub(super) fn in_line<R, F>(
         &self,
-        call: Call,
+        mut call: Call,
         session: fn(&R) -> &SessionId,
         handler: impl FnOnce(Self, R) -> F + Send + 'static,
     ) where
@@ -106,7 +106,9 @@ impl<A: Agent> Serving<A> {
         T: serde::Serialize + Send + 'static,
     {
         let handle = self.wire.handle.clone();
-        // In a place of its own: the runtime moves a task several times.
+        // Each in a place of its own: every layer around a future moves all of it, and the runtime moves a task several
+        // times.
+        let handler = Box::pin(handler);
         self.tasks.spawn(Box::pin(async move {
             let withdrawn = call.cancelled();
             let withdrawn = async {

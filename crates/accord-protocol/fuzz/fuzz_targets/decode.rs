@@ -15,7 +15,7 @@ fuzz_target!(|line: &[u8]| {
     let Ok(message) = rpc::decode(line) else { return };
     match message {
         Message::Request { method, params, .. } => {
-            let params = params.as_deref();
+            let params = params.raw();
             if let Ok(request) = ClientRequest::decode(&method, params) {
                 stable(&request, |written| ClientRequest::decode(&method, Some(written)));
             }

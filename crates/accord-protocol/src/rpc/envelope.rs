@@ -2,17 +2,11 @@
 
 use std::fmt;
 
-use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::method::Notification;
 use crate::rpc::Id;
 use crate::rpc::id::is_minus_zero;
-use crate::v1::SessionNotification;
-
-const SESSION_UPDATE: &str = SessionNotification::METHOD;
 
 /// A member that may be there, and may be of the wrong kind.
 #[derive(Debug, Default)]
@@ -35,26 +29,22 @@ pub(crate) struct Envelope<'a> {
     pub(crate) error: Option<&'a RawValue>,
 }
 
-/// How to read an envelope: with a place to decode the params of a session update into on the way, if the method comes
-/// before them. What does not fit is an error then, and the line has to be read again without.
-pub(crate) struct Reading<'a>(pub(crate) Option<&'a mut Option<SessionNotification>>);
-
-impl<'de> DeserializeSeed<'de> for Reading<'_> {
-    type Value = Envelope<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Envelope<'de>, D::Error> {
-        deserializer.deserialize_map(self)
+impl<'de> Deserialize<'de> for Envelope<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EnvelopeVisitor)
     }
 }
 
-impl<'de> Visitor<'de> for Reading<'_> {
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
     type Value = Envelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON-RPC message")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
         let mut envelope = Envelope::default();
         while let Some(key) = map.next_key::<Key>()? {
             match key {
@@ -63,10 +53,6 @@ impl<'de> Visitor<'de> for Reading<'_> {
                 Key::Method => {
                     envelope.method = map.next_value::<LenientString>()?.0.map_or(Member::Odd, Member::Is);
                 }
-                Key::Params if envelope.may_be_update() => match self.0.take() {
-                    Some(update) => *update = Some(map.next_value()?),
-                    None => envelope.params = Some(map.next_value()?),
-                },
                 Key::Params => envelope.params = Some(map.next_value()?),
                 Key::Result => envelope.result = Some(map.next_value()?),
                 Key::Error => envelope.error = Some(map.next_value()?),
@@ -76,23 +62,6 @@ impl<'de> Visitor<'de> for Reading<'_> {
             }
         }
         Ok(envelope)
-    }
-}
-
-impl Envelope<'_> {
-    /// Whether this is a session update, as far as it was read.
-    fn may_be_update(&self) -> bool {
-        matches!(&self.method, Member::Is(method) if &**method == SESSION_UPDATE)
-            && matches!(self.id, Member::Absent)
-            && self.params.is_none()
-    }
-
-    /// Whether this is a session update and nothing else, now that all of it was read.
-    pub(crate) fn is_plain_update(&self) -> bool {
-        self.may_be_update()
-            && matches!(self.jsonrpc, Member::Is(()))
-            && self.result.is_none()
-            && self.error.is_none()
     }
 }
 
@@ -226,12 +195,4 @@ impl<'de, T, F: Fn(Kind<'_>) -> Option<T>> Visitor<'de> for Scalar<F> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok((self.0)(Kind::Other))
     }
-}
-
-/// Reads `text` as one JSON value and nothing behind it.
-pub(crate) fn whole<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> serde_json::Result<S::Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = seed.deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
 }

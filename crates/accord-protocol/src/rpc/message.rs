@@ -4,8 +4,9 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::method::Notification as _;
-use crate::rpc::envelope::{Envelope, Member, Reading, whole};
-use crate::rpc::{self, Error, Fault, Id, Malformed, Shape, depth};
+use crate::rpc::envelope::{Envelope, Member};
+use crate::rpc::usual::{Usual, usual};
+use crate::rpc::{self, Error, Fault, Id, Malformed, Params, Shape, depth};
 use crate::v1::SessionNotification;
 
 /// What a line turned out to be.
@@ -27,8 +28,8 @@ pub enum Message {
         id: Id,
         /// The name of the method.
         method: Box<str>,
-        /// The parameters; absent and `null` are the same.
-        params: Option<Box<RawValue>>,
+        /// The parameters.
+        params: Params,
     },
     /// A message that wants no answer.
     Notification {
@@ -74,19 +75,41 @@ pub fn decode_into(
 ) -> Result<Option<Message>, Malformed> {
     let text = str::from_utf8(line).map_err(|_| Malformed::glimpsed(Fault::NotUtf8, line))?;
     let too_deep = depth::too_deep(line);
-    // Nearly all lines are updates with their members in the usual order, and are done in one pass.
-    if !too_deep && let Ok(envelope) = whole(text, Reading(Some(&mut *update))) {
-        if update.is_none() {
-            return classify(envelope, false).map(Some);
+    // Nearly all lines have their members in the usual order.
+    match usual(text).filter(|_| !too_deep) {
+        Some(Usual::Notification { method: SessionNotification::METHOD, params }) => {
+            if let Ok(read) = serde_json::from_str(params) {
+                *update = Some(read);
+                return Ok(None);
+            }
         }
-        if envelope.is_plain_update() {
-            return Ok(None);
+        Some(members) => {
+            if let Some(message) = well_formed(members) {
+                return Ok(Some(message));
+            }
         }
+        None => {}
     }
     *update = None;
     let envelope =
-        whole(text, Reading(None)).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
+        serde_json::from_str(text).map_err(|error| Malformed::glimpsed(not_an_object(text, &error), line))?;
     classify(envelope, too_deep).map(Some)
+}
+
+/// The message that has these members. What is not well-formed has to be read with more care.
+fn well_formed(members: Usual<'_>) -> Option<Message> {
+    Some(match members {
+        Usual::Notification { method, params } => {
+            let params = owned(Some(serde_json::from_str(params).ok()?));
+            Message::Notification { method: method.into(), params }
+        }
+        Usual::Request { id, method, params } => {
+            Message::Request { id, params: Params::of(method, params)?, method: method.into() }
+        }
+        Usual::Answer { id, result } => {
+            Message::Response { id, outcome: Ok(serde_json::from_str(result).ok()?) }
+        }
+    })
 }
 
 /// The deserializer complains about the first thing it meets, so an array that is not even JSON needs a second look.
@@ -113,7 +136,7 @@ fn classify(envelope: Envelope<'_>, too_deep: bool) -> Result<Message, Malformed
         (Member::Absent, Member::Is(id)) => invalid(fault.unwrap_or(Fault::Empty), Shape::Unknown, Some(id)),
         (Member::Is(method), Member::Is(id)) => match fault {
             Some(fault) => invalid(fault, Shape::Request, Some(id)),
-            None => Ok(Message::Request { id, method, params: owned(envelope.params) }),
+            None => Ok(Message::Request { id, method, params: envelope.params.into() }),
         },
         (Member::Is(method), Member::Absent) => match fault {
             Some(fault) => invalid(fault, Shape::Notification, None),

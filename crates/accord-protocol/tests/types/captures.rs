@@ -94,7 +94,7 @@ impl Findings {
         match message {
             Message::Request { id, method, params } => {
                 calls.insert((from_client, id.to_string()), method.to_string());
-                let params = params.as_deref();
+                let params = params.raw();
                 let read = if from_client {
                     ClientRequest::decode(&method, params).map(|request| serde_json::to_string(&request))
                 } else {

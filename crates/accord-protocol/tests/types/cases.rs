@@ -141,8 +141,8 @@ fn frames_from_the_field_are_read_or_refused() {
             frames += 1;
             match rpc::decode(frame.to_string().as_bytes()) {
                 Ok(Message::Request { method, params, .. }) => {
-                    let client = ClientRequest::decode(&method, params.as_deref());
-                    let agent = AgentRequest::decode(&method, params.as_deref());
+                    let client = ClientRequest::decode(&method, params.raw());
+                    let agent = AgentRequest::decode(&method, params.raw());
                     let read = client.is_ok() && agent.is_ok();
                     assert!(read || case["valid_frames"] == false, "{}: {frame}", case["id"]);
                 }

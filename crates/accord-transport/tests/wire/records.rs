@@ -101,7 +101,7 @@ async fn secrets_are_in_no_log_and_no_error() {
         raw.send(line + "\n").await;
     }
     match within(told.recv()).await {
-        Some(Told::Call(call)) => {
+        Some(Told::Call(mut call)) => {
             let error = call.params::<New>().expect_err("the cwd is no number");
             assert!(!format!("{error} {error:?}").contains(SECRET), "{error:?}");
             call.answer(Err::<(), _>(error));

@@ -2,17 +2,31 @@
 
 /// Writes `text` in quotes, with the same escapes as `serde_json`.
 pub(super) fn write(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
-    out.push(b'"');
     let mut rest = text.as_bytes();
-    loop {
+    out.reserve(rest.len() + 2);
+    out.push(b'"');
+    while !is_plain(rest) {
         let (plain, special) = rest.split_at(plain(rest));
         out.extend_from_slice(plain);
-        let Some((byte, after)) = special.split_first() else { break };
-        escape(out, *byte);
-        rest = after;
+        rest = special.split_first().map_or(&[], |(byte, after)| {
+            escape(out, *byte);
+            after
+        });
     }
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// Whether nothing needs an escape, for short texts that are looked at in one or two steps; of long ones nothing is said.
+fn is_plain(bytes: &[u8]) -> bool {
+    let word = |bytes: &[u8; 8]| special(u64::from_le_bytes(*bytes));
+    let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+    // The two parts overlap where there are not enough bytes for both.
+    match (bytes.first_chunk(), bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last), ..) => bytes.len() <= 16 && word(first) | word(last) == 0,
+        (.., Some(first), Some(last)) => special(half(first) | half(last) << 32) == 0,
+        _ => !bytes.iter().any(|byte| needs_escape(*byte)),
+    }
 }
 
 /// How many bytes at the beginning need no escape.
@@ -24,7 +38,7 @@ fn plain(bytes: &[u8]) -> usize {
             return place * 8 + found.trailing_zeros() as usize / 8;
         }
     }
-    let at = rest.iter().position(|byte| matches!(byte, ..b' ' | b'"' | b'\\'));
+    let at = rest.iter().position(|byte| needs_escape(*byte));
     words.len() * 8 + at.unwrap_or(rest.len())
 }
 
@@ -37,6 +51,10 @@ fn special(word: u64) -> u64 {
     let below = |word: u64, least: u8| word.wrapping_sub(ONES * u64::from(least)) & !word;
     let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     (below(word, b' ') | equal(b'"') | equal(b'\\')) & HIGHEST
+}
+
+fn needs_escape(byte: u8) -> bool {
+    matches!(byte, ..b' ' | b'"' | b'\\')
 }
 
 fn escape(out: &mut Vec<u8>, byte: u8) {
