@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::elicitation::{Filled, Visit};
 pub use self::terminal::{Command, Output, Terminal};
 
-use crate::session::Session;
+use crate::{session::Session, text};
 
 /// The client of one session: its files, its terminals, its person.
 ///
@@ -149,7 +149,7 @@ pub enum ClientError {
     #[error("the turn or the session is over")]
     Ended,
     /// The client refused.
-    #[error("the client refused: {0}")]
+    #[error("the client refused: {}", text::one_line(&.0.to_string()))]
     Refused(rpc::Error),
     /// The client accepted a form with a value that does not fit it.
     #[error("the value of {field} does not fit the form")]

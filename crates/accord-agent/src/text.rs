@@ -7,19 +7,17 @@ pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
 }
 
 /// The text on one line: a line end, or anything else that is not shown, is a space.
-#[cfg(feature = "mcp")]
 pub(crate) fn one_line(text: &str) -> String {
     text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::beginning;
+    use super::{beginning, one_line};
 
-    #[cfg(feature = "mcp")]
     #[test]
     fn what_is_told_stays_on_its_line() {
-        assert_eq!(super::one_line("a\r\nb\tc\u{1b}[1m\n"), "a  b c [1m");
+        assert_eq!(one_line("a\r\nb\tc\u{1b}[1m\n"), "a  b c [1m");
     }
 
     #[test]
