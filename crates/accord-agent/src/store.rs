@@ -36,6 +36,17 @@ pub trait SessionStore: Send + 'static {
     /// [`StoreError::Exists`] when the id is taken; [`StoreError::TooManyOpen`].
     fn create(&mut self, header: &Header) -> Result<(), StoreError>;
 
+    /// Adds records to an open session that is not on the disk yet, in pieces and without waiting for the disk: nobody
+    /// finds the session before it is [materialised](Self::materialise) or something is [appended](Self::append), and of
+    /// a process that dies before that nothing is left. To one that is on the disk they are appended, which is what a
+    /// store does with all of them that says nothing else: then a part may be left, and be found.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    fn prepare(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
+        self.append(id, records)
+    }
+
     /// Puts the header of an open session on the disk, if it is not there yet. Calling it again changes nothing.
     ///
     /// # Errors
@@ -95,6 +106,9 @@ pub trait SessionStore: Send + 'static {
 impl SessionStore for Box<dyn SessionStore> {
     fn create(&mut self, header: &Header) -> Result<(), StoreError> {
         (**self).create(header)
+    }
+    fn prepare(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
+        (**self).prepare(id, records)
     }
     fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError> {
         (**self).materialise(id)

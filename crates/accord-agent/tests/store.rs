@@ -12,6 +12,9 @@ mod kills;
 mod life;
 #[path = "store/lives.rs"]
 mod lives;
+#[cfg(feature = "sqlite")]
+#[path = "store/prepared.rs"]
+mod prepared;
 #[path = "store/processes.rs"]
 mod processes;
 #[path = "store/refusals.rs"]

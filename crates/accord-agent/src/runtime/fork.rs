@@ -79,7 +79,8 @@ impl Drop for Copied {
     }
 }
 
-/// Copies what the source has finished: a turn that still runs in it is not copied.
+/// Copies what the source has finished: a turn that still runs in it is not copied. Nobody finds the copy before it is
+/// whole.
 async fn copy(store: &Store, source: &SessionId, lease: &Lease) -> Result<(), Error> {
     let mut turn = Vec::new();
     let mut next = Some(Position::START);
@@ -92,14 +93,14 @@ async fn copy(store: &Store, source: &SessionId, lease: &Lease) -> Result<(), Er
                 Record::TurnEnd(_) => true,
                 // What was chosen holds for the fork too, also if it was chosen while the turn ran.
                 Record::Config(_) => {
-                    lease.append(vec![record]).await.map_err(store_error)?;
+                    lease.prepare(vec![record]).await.map_err(store_error)?;
                     continue;
                 }
                 _ => false,
             };
             turn.push(record);
             if finished {
-                lease.append(std::mem::take(&mut turn)).await.map_err(store_error)?;
+                lease.prepare(std::mem::take(&mut turn)).await.map_err(store_error)?;
             }
         }
         next = slice.next;

@@ -5,6 +5,7 @@
 //! the database, whose lock dies with its process.
 
 mod claim;
+mod draft;
 mod list;
 mod schema;
 
@@ -45,6 +46,8 @@ struct Open {
     header: Header,
     /// Its row, once there is one.
     row: Option<i64>,
+    /// The row is of a session that is being prepared.
+    draft: bool,
     claim: Claim,
 }
 
@@ -60,7 +63,8 @@ impl SqliteStore {
         let db = schema::open(&path)?;
         let file = Identity::of_path(&path).map_err(StoreError::io_at("opened", &path))?;
         let locks = dir.join("locks");
-        let claims = Claims::beside(&locks).map_err(StoreError::io_at("locked", &locks))?;
+        let claims =
+            Claims::beside(&locks, || draft::clear(&db)).map_err(StoreError::io_at("locked", &locks))?;
         sync_dir(dir).map_err(StoreError::io_at("synced", dir))?;
         Ok(Self {
             db,
@@ -119,10 +123,17 @@ impl SqliteStore {
         level.is_ok_and(|level: i64| level == FULL)
     }
 
+    /// The session has this row now.
+    fn is_stored(&mut self, id: &SessionId, row: i64, draft: bool) {
+        // It was open a moment ago, and nobody else has this store.
+        let open = self.open.get_mut(id).expect("the session is open");
+        (open.row, open.draft) = (Some(row), draft);
+    }
+
     fn row(&self, id: &SessionId) -> Result<(i64, Header), StoreError> {
         let found = self
             .db
-            .prepare_cached("SELECT row, parent, cwd, created, directories FROM sessions WHERE id = ?1")
+            .prepare_cached("SELECT row, parent, cwd, created, directories FROM sessions WHERE id = ?1 AND parent IS NOT id")
             .and_then(|mut query| query.query_row([id.as_str()], |row| header(id, row)).optional());
         found.map_err(failed("read", &self.path))?.ok_or_else(|| StoreError::Unknown(id.clone()))
     }
@@ -141,17 +152,31 @@ impl SessionStore for SqliteStore {
         }
         room_for_one_more(self.open.len(), self.claims.dir())?;
         let claim = self.claims.claim(&header.id)?.ok_or_else(exists)?;
-        self.open.insert(header.id.clone(), Open { header: header.clone(), row: None, claim });
+        self.open.insert(header.id.clone(), Open { header: header.clone(), row: None, draft: false, claim });
+        Ok(())
+    }
+
+    fn prepare(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
+        let open = self.open.get(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
+        if open.row.is_some() && !open.draft {
+            return self.append(id, records);
+        }
+        let (header, row) = (draft::header(&open.header), open.row);
+        let row = self.change(false, |db| {
+            let row = row.map_or_else(|| insert(db, &header), Ok)?;
+            append(db, row, records)?;
+            Ok(row)
+        })?;
+        self.is_stored(id, row, true);
         Ok(())
     }
 
     fn materialise(&mut self, id: &SessionId) -> Result<(), StoreError> {
         let open = self.open.get(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
-        if open.row.is_none() {
-            let header = open.header.clone();
-            let row = self.change(true, |db| insert(db, &header))?;
-            // It was there a moment ago, and nobody else has this store.
-            self.open.get_mut(id).expect("the session is open").row = Some(row);
+        if open.row.is_none() || open.draft {
+            let (header, row) = (open.header.clone(), open.row);
+            let row = self.change(true, |db| first(db, &header, row))?;
+            self.is_stored(id, row, false);
         }
         Ok(())
     }
@@ -159,14 +184,17 @@ impl SessionStore for SqliteStore {
     fn append(&mut self, id: &SessionId, records: &[Record]) -> Result<(), StoreError> {
         let open = self.open.get(id).ok_or_else(|| StoreError::NotOpen(id.clone()))?;
         let (header, row) = (open.header.clone(), open.row);
+        let new = row.is_none() || open.draft;
         // A new row is a header, and headers are durable.
-        let durable = row.is_none() || records.iter().any(Record::is_fact);
-        let row = self.change(durable, |db| {
-            let row = row.map_or_else(|| insert(db, &header), Ok)?;
+        let row = self.change(new || records.iter().any(Record::is_fact), |db| {
+            let row = match row {
+                Some(row) if !new => row,
+                row => first(db, &header, row)?,
+            };
             append(db, row, records)?;
             Ok(row)
         })?;
-        self.open.get_mut(id).expect("the session is open").row = Some(row);
+        self.is_stored(id, row, false);
         Ok(())
     }
 
@@ -186,7 +214,7 @@ impl SessionStore for SqliteStore {
         let claim = self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?;
         // Whoever had the claim before may have deleted the session.
         let (row, header) = self.row(id)?;
-        self.open.insert(id.clone(), Open { header: header.clone(), row: Some(row), claim });
+        self.open.insert(id.clone(), Open { header: header.clone(), row: Some(row), draft: false, claim });
         Ok(header)
     }
 
@@ -201,6 +229,9 @@ impl SessionStore for SqliteStore {
 
     fn close(&mut self, id: &SessionId) -> Result<(), StoreError> {
         let Some(open) = self.open.remove(id) else { return Ok(()) };
+        if let (Some(row), true) = (open.row, open.draft) {
+            return self.change(false, |db| draft::remove(db, row));
+        }
         match open.row {
             // An empty commit does not wait for the disk: touching the row does, and brings what was written before.
             Some(row) if self.unsynced && !self.relaxed => self
@@ -218,20 +249,17 @@ impl SessionStore for SqliteStore {
                 error => Err(error),
             })?,
         };
-        let claim = match self.open.remove(id) {
-            Some(open) => open.claim,
+        let (claim, draft) = match self.open.remove(id) {
+            Some(open) => (open.claim, open.draft),
             None if row.is_none() => return Ok(false),
-            None => self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?,
+            None => (self.claims.claim(id)?.ok_or_else(|| StoreError::Active(id.clone()))?, false),
         };
         let deleted = match row {
-            Some(row) => self.change(true, |db| {
-                db.execute("DELETE FROM records WHERE session = ?1", [row])?;
-                db.execute("DELETE FROM sessions WHERE row = ?1", [row])
-            })?,
-            None => 0,
+            Some(row) => self.change(true, |db| draft::remove(db, row)).map(|()| !draft)?,
+            None => false,
         };
         drop(claim);
-        Ok(deleted > 0)
+        Ok(deleted)
     }
 
     fn list(&mut self, query: &Query) -> Result<Page, StoreError> {
@@ -272,6 +300,14 @@ fn insert(db: &Connection, header: &Header) -> rusqlite::Result<i64> {
     let directories = as_text(&header.directories)?;
     let insert = "INSERT INTO sessions (id, parent, cwd, created, directories) VALUES (?1, ?2, ?3, ?4, ?5)";
     db.prepare_cached(insert)?.insert(params![header.id.as_str(), parent, header.cwd, created, directories])
+}
+
+/// The row of a session that is one from here on.
+fn first(db: &Connection, header: &Header, draft: Option<i64>) -> rusqlite::Result<i64> {
+    match draft {
+        Some(row) => draft::finish(db, row, header).map(|()| row),
+        None => insert(db, header),
+    }
 }
 
 fn append(db: &Connection, session: i64, records: &[Record]) -> rusqlite::Result<()> {

@@ -161,6 +161,18 @@ impl Lease {
         self.store.run(move |own| own.materialise(&id)).await
     }
 
+    /// Adds records to a session that nobody finds yet; see [`SessionStore::prepare`].
+    ///
+    /// # Errors
+    /// As [`SessionStore::prepare`].
+    ///
+    /// # Cancel safety
+    /// The records may be added although the future was dropped.
+    pub async fn prepare(&self, records: Vec<Record>) -> Result<(), StoreError> {
+        let id = self.header.id.clone();
+        self.store.run(move |own| own.prepare(&id, &records)).await
+    }
+
     /// Adds records; see [`SessionStore::append`].
     ///
     /// # Errors

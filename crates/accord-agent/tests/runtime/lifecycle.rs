@@ -1,6 +1,6 @@
 //! New, list, load, resume, close, delete: what is durable, what is refused, and what is left.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use accord_agent::{
     Serve, StopReason,
@@ -61,7 +61,7 @@ async fn what_could_not_be_opened_leaves_nothing() {
     let mut peer = stage.start(backend).await;
     let answer = peer.call("session/new", stage.new_params()).await;
     assert_eq!(answer["error"]["message"], "no session today");
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0);
+    assert_eq!(stage.files(), 0);
 }
 
 // D5, ACP-LIST-002, ACPX-LIST-003, ACPX-LIST-005, ACPX-LIST-009, ACPX-LIST-016, B088, B103
@@ -306,7 +306,7 @@ async fn deleting_removes_for_good() {
     for gone in [&id, "never"] {
         assert_eq!(peer.call("session/delete", json!({"sessionId": gone})).await["result"], json!({}));
     }
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0);
+    assert_eq!(stage.files(), 0);
 }
 
 // D5, D9: children have logs of their own, are neither listed nor resumed, and go with their parent
@@ -327,9 +327,9 @@ async fn children_belong_to_their_parent() {
     peer.call("session/close", json!({"sessionId": id})).await;
     assert_eq!(listed(&peer.call("session/list", json!({})).await), [&id]);
     assert_eq!(peer.call("session/resume", stage.params(&child)).await["error"]["code"], -32002);
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 2);
+    assert_eq!(stage.files(), 2);
     peer.call("session/delete", json!({"sessionId": id})).await;
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0);
+    assert_eq!(stage.files(), 0);
 }
 
 // D9 and the unstable method: a fork is a session of its own

@@ -129,7 +129,7 @@ async fn a_server_that_does_not_start_rolls_the_session_back() {
     let answer = open(&stage, &mut peer, &[server("good", SERVER), crash]).await;
     assert_eq!(answer["error"]["data"]["path"], "mcpServers[1]", "{answer}");
     assert!(!answer.to_string().contains("s3cret"), "{answer}");
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0, "nothing is stored");
+    assert_eq!(stage.files(), 0, "nothing is stored");
     let missing = json!({"name": "x", "command": "/no/such", "args": [], "env": []});
     assert_eq!(open(&stage, &mut peer, &[missing]).await["error"]["code"], -32603);
     let twice = [server("My fs", SERVER), server("my_FS", SERVER)];
@@ -279,7 +279,7 @@ async fn a_withdrawn_request_leaves_no_server_behind() {
     while !is_gone(&pid) {
         tokio::task::yield_now().await;
     }
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0);
+    assert_eq!(stage.files(), 0);
 }
 
 /// One exchange of a server over HTTP: reads a request, checks its header, answers in JSON.

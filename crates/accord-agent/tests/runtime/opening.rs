@@ -1,7 +1,5 @@
 //! A backend that has something to say while it opens a session: the client hears it behind the answer.
 
-use std::fs;
-
 use accord_agent::{
     Error,
     protocol::v1::{Implementation, SessionUpdate, StopReason},
@@ -106,7 +104,7 @@ async fn a_session_that_says_too_much_while_it_opens_is_refused() {
     let answer = peer.call("session/new", stage.new_params()).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     peer.quiet().await;
-    assert_eq!(fs::read_dir(stage.state()).unwrap().count(), 0);
+    assert_eq!(stage.files(), 0);
 }
 
 // D6: also of a copy nothing is left

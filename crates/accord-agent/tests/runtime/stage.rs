@@ -1,6 +1,7 @@
 //! A backend whose turns are closures, and a directory with a store in which it is started again and again.
 
 use std::{
+    fs,
     future::Future,
     path::{Path, PathBuf},
     pin::Pin,
@@ -125,6 +126,13 @@ impl Stage {
     /// The sessions' working directory, physically.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.work.path().canonicalize().expect("it is there")
+    }
+
+    /// How many sessions are stored, or left half-made.
+    pub(crate) fn files(&self) -> usize {
+        let entries = fs::read_dir(self.state()).expect("it is there");
+        // Which ids were given is no session.
+        entries.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name() != "ids")).count()
     }
 
     pub(crate) fn builder(&self, backend: Script) -> Builder<Script> {

@@ -24,9 +24,16 @@ fn stored(dir: &Path, ids: &[&str]) -> JsonlStore {
     store
 }
 
+/// The files of sessions; which ids were given is none.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).expect("the directory").map(|entry| entry.expect("its entry").path());
+    entries.filter(|path| !path.ends_with("ids")).collect()
+}
+
 fn only_file(dir: &Path) -> PathBuf {
-    let mut files = fs::read_dir(dir).expect("the directory");
-    files.next().expect("a file").expect("its entry").path()
+    let files = files(dir);
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].clone()
 }
 
 #[test]
@@ -153,12 +160,27 @@ fn files_without_a_header_are_cleared_away_unless_they_are_owned() {
     assert!(!abandoned.exists() && owned.exists());
 }
 
+// issue: what a new session costs does not depend on how many are stored
+#[test]
+fn a_new_session_reads_no_names() {
+    let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(stored(outside.path(), &["late"]));
+    let mut store = stored(dir.path(), &["a", "b"]);
+    assert!(matches!(store.create(&Header::new("a", "/dir", 5)), Err(StoreError::Exists(_))));
+    // What no store has put there is seen by whoever reads the names, and by nobody else.
+    let late = only_file(outside.path());
+    fs::copy(&late, dir.path().join(late.file_name().unwrap())).unwrap();
+    store.create(&Header::new("late", "/dir", 5)).unwrap();
+    let mut other = JsonlStore::open(dir.path()).unwrap();
+    assert!(matches!(other.create(&Header::new("late", "/dir", 6)), Err(StoreError::Exists(_))));
+}
+
 #[test]
 fn a_store_makes_its_directory() {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("a/b/c");
     drop(stored(&deep, &["a"]));
-    assert_eq!(fs::read_dir(deep).unwrap().count(), 1);
+    assert_eq!(files(&deep).len(), 1);
 }
 
 // Nothing but files of sessions is a session: no link is followed, no pipe is waited for, no id leads out.
@@ -168,14 +190,13 @@ fn only_plain_files_under_their_own_names_are_sessions() {
     let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     drop(stored(outside.path(), &["linked", "copied"]));
     drop(stored(dir.path(), &["kept"]));
-    for entry in fs::read_dir(outside.path()).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
+    for path in files(outside.path()) {
+        let name = path.file_name().unwrap().to_str().unwrap();
         if name.contains("linked") {
-            std::os::unix::fs::symlink(entry.path(), dir.path().join(&name)).unwrap();
+            std::os::unix::fs::symlink(&path, dir.path().join(name)).unwrap();
         } else {
-            fs::copy(entry.path(), dir.path().join(name.replace("copied", "other"))).unwrap();
-            fs::copy(entry.path(), dir.path().join(name.replacen("0000", "ffff", 1))).unwrap();
+            fs::copy(&path, dir.path().join(name.replace("copied", "other"))).unwrap();
+            fs::copy(&path, dir.path().join(name.replacen("0000", "ffff", 1))).unwrap();
         }
     }
     let pipe = dir.path().join("000000000001-00000000-pipe.jsonl");
@@ -190,7 +211,7 @@ fn only_plain_files_under_their_own_names_are_sessions() {
         assert!(matches!(store.open(&id.into()), Err(StoreError::Unknown(_))), "{id}");
     }
     assert!(!store.delete(&"linked".into()).unwrap());
-    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2);
+    assert_eq!(files(outside.path()).len(), 2);
 }
 
 #[test]
@@ -204,7 +225,7 @@ fn no_id_leads_out_of_the_folder() {
         store.close(&id.into()).unwrap();
         assert_eq!(fs::read_dir(above.path()).unwrap().count(), 1, "{id:?}");
         assert!(store.delete(&id.into()).unwrap(), "{id:?}");
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{id:?}");
+        assert_eq!(files(&dir), Vec::<PathBuf>::new(), "{id:?}");
     }
 }
 

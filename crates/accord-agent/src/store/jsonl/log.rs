@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::super::{Header, Record, StoreError, file, lock};
 use super::disk::Disk;
+use super::ids::Ids;
 use super::name::{self, Name};
 use super::read::{self, CONTINUED, HeaderLine, LONGEST_HEADER, VERSION};
 use super::repair;
@@ -31,44 +32,66 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes the file of a new session, with its first records. It has its name only once all that is in it, so no crash
-    /// leaves a nameless or half a session; before that its name is the id's alone, so that an id is given once.
-    pub(super) fn create(
+    /// Makes the file of a new session, with its first records. It gets its [name](Self::name) only once all that is to be
+    /// in it is, so no crash leaves a nameless or half a session; before that its name is the id's alone, so that an id is
+    /// given once.
+    pub(super) fn begin(
         disk: &mut impl Disk,
+        ids: &mut Ids,
         dir: &Path,
         header: &Header,
         records: &[Record],
-        relaxed: bool,
     ) -> Result<Self, StoreError> {
-        let path = dir.join(Name::of(header)?.to_string());
+        Name::of(header)?;
         let unfinished = dir.join(name::unfinished(&header.id));
         let mut lines = Vec::new();
         encode(&HeaderLine { version: VERSION, header }, &mut lines, &unfinished)?;
         if lines.len() > LONGEST_HEADER {
-            return Err(StoreError::io_at("written", &path)(io::ErrorKind::FileTooLarge.into()));
+            return Err(StoreError::io_at("written", &unfinished)(io::ErrorKind::FileTooLarge.into()));
         }
         encode_all(records, &mut lines, &unfinished)?;
         let mut log = Self::unnamed(unfinished, &header.id)?;
         // Whoever makes a session of this id holds the file claimed above: what is not there now does not appear.
-        let written = match super::find(dir, &header.id) {
-            Ok(_) => Err(StoreError::Exists(header.id.clone())),
-            Err(StoreError::Unknown(_)) => log.put(disk, &lines),
-            Err(error) => Err(error),
-        };
-        let written = written.and_then(|()| if relaxed { Ok(()) } else { log.sync(disk) });
-        let named = written.and_then(|()| {
-            disk.rename(&log.path, &path).map_err(StoreError::io_at("written", &path))?;
-            log.path = path;
-            if relaxed { Ok(()) } else { disk.sync_dir(dir).map_err(StoreError::io_at("synced", dir)) }
-        });
-        match named {
+        let new = ids
+            .may_hold(&header.id)
+            .and_then(|held| if held { super::ensure_new(dir, &header.id) } else { Ok(()) });
+        match new.and_then(|()| ids.give(&header.id)).and_then(|()| log.put(disk, &lines)) {
             Ok(()) => Ok(log),
             Err(error) => {
-                // Nobody is told of this session, so nobody may find it.
-                drop(disk.remove(&log.path));
+                log.abandon(disk);
                 Err(error)
             }
         }
+    }
+
+    /// Gives a file that was begun its name: from here on it is a session.
+    pub(super) fn name(
+        mut self,
+        disk: &mut impl Disk,
+        dir: &Path,
+        header: &Header,
+        relaxed: bool,
+    ) -> Result<Self, StoreError> {
+        let path = dir.join(Name::of(header)?.to_string());
+        let written = if relaxed { Ok(()) } else { self.sync(disk) };
+        let named = written.and_then(|()| {
+            disk.rename(&self.path, &path).map_err(StoreError::io_at("written", &path))?;
+            self.path = path;
+            if relaxed { Ok(()) } else { disk.sync_dir(dir).map_err(StoreError::io_at("synced", dir)) }
+        });
+        match named {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.abandon(disk);
+                Err(error)
+            }
+        }
+    }
+
+    /// Nobody is told of this session, so nobody may find it.
+    pub(super) fn abandon(self, disk: &mut impl Disk) {
+        drop(disk.remove(&self.path));
+        self.release();
     }
 
     /// A claimed file that is no session yet.

@@ -33,13 +33,15 @@ pub(super) struct Claim {
 
 impl Claims {
     /// Makes the directory, and clears away what processes that were killed have left in it.
-    pub(super) fn beside(dir: &Path) -> io::Result<Self> {
+    /// Nobody else has the store open while `alone` runs.
+    pub(super) fn beside(dir: &Path, alone: impl FnOnce()) -> io::Result<Self> {
         fs::create_dir_all(dir)?;
         let present = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(PRESENT))?;
         // To look at a lock file is to hold it for a moment, and another store that wants it in that moment would think
         // its session active. So only a store that is alone looks.
         if present.try_lock().is_ok() {
             clear(dir)?;
+            alone();
             present.unlock()?;
         }
         for _ in 0..TRIES {
