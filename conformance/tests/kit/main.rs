@@ -7,6 +7,8 @@ mod choice;
 mod command_line;
 mod field_cases;
 mod fixtures;
+mod fork_kills;
+mod isolation;
 mod kills;
 mod mcp_server;
 mod openings;
