@@ -242,6 +242,9 @@ impl Client {
     fn take(&mut self, place: usize, frame: &Frame) {
         // What is no message is for the witness to judge.
         let Ok(line) = frame.json() else { return };
+        if !line.is_object() {
+            return;
+        }
         let id = line.get("id").cloned();
         let Some(method) = line["method"].as_str().map(str::to_owned) else {
             let outcome = match line.get("error") {

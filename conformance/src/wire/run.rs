@@ -263,7 +263,7 @@ impl Bench {
 }
 
 /// One fault is one failure: what only follows from another requirement's is not held against its own.
-fn excuse(outcomes: &mut [Outcome]) {
+pub(super) fn excuse(outcomes: &mut [Outcome]) {
     let failed: BTreeSet<&str> = outcomes
         .iter()
         .filter(|outcome| outcome.verdict == Verdict::Failed)

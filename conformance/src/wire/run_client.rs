@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::frame::Direction;
 use super::requirement;
-use super::run::{Exhibit, Outcome, Ran};
+use super::run::{Exhibit, Outcome, Ran, excuse};
 use super::scripts::{self, MARKER, PLAIN, Script};
 use super::seen::{Plain, Seen};
 use super::verdict::{Judged, Stop, Verdict};
@@ -112,7 +112,7 @@ fn outcome(id: &str, judged: &Judged, took: Duration, exhibit: Option<&Exhibit>)
         verdict,
         why: why.to_owned(),
         took,
-        follows: None,
+        follows: judged.as_ref().err().and_then(Stop::source),
         found_in: None,
         evidence: shown.into_iter().cloned().collect(),
     }
@@ -175,6 +175,7 @@ impl Book {
         let place =
             |outcome: &Outcome| requirement::all().iter().position(|each| each.id == outcome.requirement.id);
         outcomes.sort_by_key(place);
+        excuse(&mut outcomes);
         outcomes
     }
 }

@@ -126,8 +126,10 @@ fn empty_object(case: &mut Case<'_>) -> Judged {
 }
 
 fn whole_conversation(case: &mut Case<'_>) -> Judged {
-    let (client, session, answer) = loaded(case, 3)?;
+    let (mut client, session, answer) = loaded(case, 3)?;
     taken_up(answer)?;
+    // What comes late is ACP-LOAD-002's affair; here it only has to come.
+    client.listen(case.subject.quiet * 2);
     let replayed: Vec<_> = client.heard.iter().filter(|heard| heard.updates(&session)).collect();
     let said = |kind: &str| -> String {
         let of_kind = replayed.iter().filter(|heard| heard.kind() == kind);

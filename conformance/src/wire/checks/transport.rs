@@ -8,7 +8,7 @@ use super::prompts::turn;
 use super::{Check, check};
 use crate::wire::case::{Case, hello, prompt};
 use crate::wire::client::Sent;
-use crate::wire::verdict::{Judged, ensure, fail, inconclusive};
+use crate::wire::verdict::{Judged, Stop, ensure, fail, inconclusive};
 
 pub(super) const CHECKS: &[Check] = &[
     check("ACPX-TR-007", byte_by_byte),
@@ -104,7 +104,9 @@ fn pausing_reader(case: &mut Case<'_>) -> Judged {
         client.answer(turn)?.result()?;
     }
     let frames = client.process.evidence().frames();
-    ensure(frames.iter().all(|frame| frame.json().is_ok()), || "a line does not parse".into())?;
+    if frames.iter().any(|frame| frame.json().is_err()) {
+        return Err(Stop::Follows("ACP-TRANSPORT-001", "a line does not parse".into()));
+    }
     let said = |session: &String| -> String {
         let chunks = client.heard.iter().filter(|heard| heard.updates(session));
         let chunks = chunks.filter(|heard| heard.kind() == "agent_message_chunk");

@@ -9,7 +9,7 @@ use super::{MARKER, Script, in_turn, script, survives};
 use crate::wire::frame::Direction;
 use crate::wire::player::{Player, SESSION};
 use crate::wire::seen::Seen;
-use crate::wire::verdict::{Judged, ensure, inconclusive};
+use crate::wire::verdict::{Judged, Stop, ensure, inconclusive};
 
 pub(super) const SCRIPTS: &[Script] = &[
     script("ACPX-TR-005", protocol_on_stderr, not_taken_from_stderr),
@@ -95,10 +95,16 @@ fn questions(prefix: &str, count: usize) -> String {
     (0..count).map(line).collect()
 }
 
+/// The answers may come in any order, and the end of the turn, with which a client may leave, must not overtake them.
+fn all_answers(player: &mut Player, prefix: &str, count: usize) {
+    let mut ids = (0..count).map(|number| json!(format!("{prefix}-{number}")));
+    while ids.next().is_some_and(|id| player.reply(&id).is_some()) {}
+}
+
 fn many_at_once(player: &mut Player) {
     in_turn(player, |player| {
         player.raw(questions("many", 20).as_bytes());
-        player.reply(&json!("many-19"));
+        all_answers(player, "many", 20);
     });
 }
 
@@ -128,7 +134,7 @@ fn large_lines(player: &mut Player) {
 fn many_questions(player: &mut Player) {
     in_turn(player, |player| {
         player.raw(questions("flood", 500).as_bytes());
-        player.reply(&json!("flood-499"));
+        all_answers(player, "flood", 500);
     });
 }
 
@@ -136,7 +142,9 @@ fn whole_answers(seen: &Seen<'_>) -> Judged {
     seen.survived()?;
     let from_client = seen.recording.frames.iter().filter(|frame| frame.direction == Direction::ToAgent);
     let torn = from_client.filter(|frame| frame.json().is_err()).count();
-    ensure(torn == 0, || format!("{torn} lines of the client do not parse"))?;
+    if torn > 0 {
+        return Err(Stop::Follows("ACPX-TR-002", format!("{torn} lines of the client do not parse")));
+    }
     (0..500).try_for_each(|number| seen.answer(&json!(format!("flood-{number}"))).map(drop))
 }
 

@@ -119,5 +119,6 @@ pub(super) const DEFECTS: &[Defect] = &[
         } else if l.method == "session/prompt" && l.at("/result/stopReason").is_string() && l.has("cancelled") && is_slow(l) {
             l.update(&late_output());
         }
-    }),
+    })
+    .implying(&["ACP-CANCEL-002"], "a turn that was cancelled either way may be silent"),
 ];

@@ -91,12 +91,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         if turn_with(l, |offer| offer == &json!({"fs": {"writeTextFile": true}})) {
             l.exit();
         }
-    }),
+    })
+    .implying(&["ACPX-FS-001", "ACPX-FS-006"], "their checks offer the same"),
     wire("ACPX-ELIC-002", Request("session/prompt"), |l| {
         if turn_with(l, |offer| offer["elicitation"].is_null()) && l.text() == "ask" {
             l.refuse(-32603);
         }
-    }),
+    })
+    .implying(&["*"], "all checks with a busy turn ask without the offer"),
     wire("ACPX-ELIC-003", Ask("elicitation/create"), |l| l.set("/params/requestId", 1)),
     wire("ACPX-ELIC-005", Ask("elicitation/create"), |l| {
         l.set("/params/requestedSchema/type", "list");

@@ -181,7 +181,8 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.exit();
         }
     }),
-    acts("ACP-SHUTDOWN-001", Act::Stay),
+    acts("ACP-SHUTDOWN-001", Act::Stay)
+        .implying(&["ACPX-ADDDIRS-006"], "its check waits for a process to end"),
     acts("ACPX-TR-015", Act::Status(3)),
     wire("ACPX-TR-021", Request("session/new"), |_| leave_child("forgotten")),
 ];

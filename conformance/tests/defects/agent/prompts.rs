@@ -57,7 +57,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         l.update(
             &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": CHUNK}}),
         );
-    }),
+    })
+    .implying(
+        &["ACP-CANCEL-002", "ACPX-CREQ-006", "ACPX-TR-013"],
+        "what follows every answer follows that of a cancelled turn, and is one chunk more",
+    ),
     wire("ACPX-PROMPT-006", Update("agent_message_chunk"), |l| {
         l.set("/params/update/messageId", "first");
         for id in ["second", "first"] {
@@ -85,16 +89,22 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.lose();
         }
     })
+    .implying(&["*"], "all second prompts of a process are meant")
     .with(&["--timeout=3"], &[]),
     wire("ACPX-PROMPT-013", Request("session/prompt"), |l| {
         if l.count("prompts") > 1 {
             l.hold();
         }
     })
+    .implying(&["*"], "all second prompts of a process are meant")
     .with(&["--timeout=3"], &[]),
     wire("ACPX-PROMPT-014", Answer("session/prompt"), |l| {
         l.update(&json!({"sessionUpdate": "plan", "entries": []}));
-    }),
+    })
+    .implying(
+        &["ACP-CANCEL-002", "ACPX-CREQ-006"],
+        "what follows every answer follows that of a cancelled turn, too",
+    ),
     wire("ACPX-PLAN-001", Update("plan"), |l| {
         if l.count("plans") > 1 {
             l.lose();
@@ -132,5 +142,6 @@ pub(super) const DEFECTS: &[Defect] = &[
             l.write_file();
         }
     }),
-    wire("ACPX-PERM-002", Ask("session/request_permission"), |l| l.set("/params/sessionId", "other")),
+    wire("ACPX-PERM-002", Ask("session/request_permission"), |l| l.set("/params/sessionId", "other"))
+        .implying(&["ACPX-RPC-016"], "a question of no session is not answered as the tool needs it"),
 ];

@@ -13,7 +13,11 @@ pub(super) const DEFECTS: &[Defect] = &[
             &json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "late"}}),
         );
     }),
-    wire("ACP-LOAD-003", Answer("session/load"), |l| l.set("/result", json!(null))),
+    wire("ACP-LOAD-003", Answer("session/load"), |l| {
+        if l.at("/result").is_object() {
+            l.set("/result", json!(null));
+        }
+    }),
     wire("ACPX-LOAD-003", Update("user_message_chunk"), |l| {
         if l.waits("session/load") && l.says("marmalade 1") {
             l.lose();

@@ -23,7 +23,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         if l.at("/params/additionalDirectories/0").is_string() {
             l.refuse(-32602);
         }
-    }),
+    })
+    .implying(&["ACPX-ADDDIRS-006"], "what is listed was opened first"),
     wire("ACPX-ADDDIRS-005", Request("session/new"), |l| {
         if l.at("/params/additionalDirectories/0") == "relative/dir" {
             l.remove("/params/additionalDirectories");
@@ -77,7 +78,8 @@ pub(super) const DEFECTS: &[Defect] = &[
                     .expect("the check's folder takes files");
             }
         }
-    }),
+    })
+    .implying(&["*"], "an id that was given before names no session of this connection"),
     wire("ACPX-SESS-011", Update("agent_message_chunk"), |l| {
         if l.text().starts_with("0 turns") {
             l.set("/params/update/content/text", "1 turns\n1. echo xylophone");
@@ -89,7 +91,9 @@ pub(super) const DEFECTS: &[Defect] = &[
         }
     }),
     wire("ACPX-SESS-013", Answer("session/new"), |l| {
-        l.update_first(&json!({"sessionUpdate": "session_info_update", "title": "Early"}));
+        if l.at("/result/sessionId").is_string() {
+            l.update_first(&json!({"sessionUpdate": "session_info_update", "title": "Early"}));
+        }
     }),
     wire("ACP-LIST-001", Answer("session/list"), |l| l.set("/result/sessions", json!(null)))
         .implying(&["ACP-SCHEMA-001"], FORM),
@@ -147,7 +151,11 @@ pub(super) const DEFECTS: &[Defect] = &[
     wire("ACPX-ADDDIRS-006", Answer("session/list"), |l| {
         l.set("/result/sessions/0/additionalDirectories", json!(["/elsewhere"]));
     }),
-    wire("ACP-CLOSE-001", Answer("session/close"), |l| l.set("/result", json!(null))),
+    wire("ACP-CLOSE-001", Answer("session/close"), |l| {
+        if l.at("/result").is_object() {
+            l.set("/result", json!(null));
+        }
+    }),
     wire("ACP-CLOSE-002", Answer("session/prompt"), |l| {
         if l.waits("session/close") && l.text().starts_with("slow") {
             l.set("/result/stopReason", "end_turn");

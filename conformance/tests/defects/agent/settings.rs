@@ -64,7 +64,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         if !l.says("accord-made-up") && !l.waits("session/prompt") {
             l.refuse(-32603);
         }
-    }),
+    })
+    .implying(&["ACPX-CONFIG-003"], "its check sets a mode"),
     wire("ACPX-MODE-002", Request("session/set_mode"), |l| {
         if l.waits("session/prompt") {
             l.refuse(-32603);

@@ -89,7 +89,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     wire("ACPX-INIT-002", Request("initialize"), |l| l.set("/params/protocolVersion", "1"))
         .implying(&["ACPX-TR-002"], FORM),
     wire("ACPX-INIT-003", Request("initialize"), |l| l.set("/params/clientCapabilities", "none"))
-        .implying(&["ACPX-TR-002", "ACPX-INIT-006"], FORM),
+        .implying(&["ACPX-TR-002", "ACPX-INIT-006", "ACPX-INIT-014", "ACPX-ELIC-011"], FORM),
     wire("ACPX-INIT-004", Request("initialize"), |l| l.remove("/params/clientInfo")),
     wire("ACPX-INIT-005", Answer("initialize"), |l| {
         if l.at("/result/protocolVersion") == 99 {

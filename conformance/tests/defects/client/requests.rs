@@ -26,7 +26,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         if is_locked(l) {
             l.ask_back("authenticate", &json!({"methodId": "made-up"}));
         }
-    }),
+    })
+    .implying(&["ACPX-AUTH-005"], "a method that is not there is none of the advertised kind"),
     wire("ACPX-AUTH-005", Answer("session/new"), |l| {
         if is_locked(l) {
             l.ask_back("authenticate", &json!({"methodId": "accord-terminal"}));
@@ -41,7 +42,8 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         }
     }),
-    wire("ACPX-SESS-001", Request("session/new"), |l| l.set("/params/cwd", "here")),
+    wire("ACPX-SESS-001", Request("session/new"), |l| l.set("/params/cwd", "here"))
+        .implying(&["ACPX-FS-006"], "the paths of its files begin with the folder"),
     wire("ACPX-SESS-002", Request("session/new"), |l| l.remove("/params/mcpServers"))
         .implying(&["ACPX-TR-002"], FORM),
     wire("ACPX-SESS-016", Request("session/prompt"), |l| {
@@ -69,7 +71,11 @@ pub(super) const DEFECTS: &[Defect] = &[
     .seen_in(&["ACPX-INIT-007"]),
     wire("ACPX-PROMPT-001", Request("session/new"), |l| {
         l.ask("session/prompt", &json!({"sessionId": "session-1", "prompt": []}));
-    }),
+    })
+    .implying(
+        &["ACPX-SESS-016", "ACPX-CMD-004"],
+        "an empty prompt of a made-up session comes before the real one",
+    ),
     wire("ACPX-PROMPT-002", Request("session/prompt"), |l| picture(l, "aGVsbG8=")),
     wire("ACPX-CONTENT-002", Request("session/prompt"), |l| {
         if l.is_welcome_to_all() {
