@@ -112,7 +112,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     wire("ACPX-ELIC-008", Reply("elicitation/create"), |l| {
         l.result(&json!({"action": "accept", "content": {"name": "Ada"}}));
-    }),
+    })
+    .implying(&["ACPX-ELIC-011", "ACPX-ELIC-018"], "every question is accepted"),
     wire("ACPX-ELIC-011", Reply("elicitation/create"), |l| {
         if l.at("/error/code") == -32602 {
             l.fail(-32603);
