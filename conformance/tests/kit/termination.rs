@@ -123,6 +123,13 @@ fn an_idle_agent_ends_when_it_is_asked_to() {
     agent.signal(Signal::TERM);
     while agent.frame().is_some() {}
     assert!(agent.ended().success());
+    // As soon as it has answered anything.
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut agent = home.start(&[], &json!({}));
+        agent.signal(signal);
+        let status = agent.ended();
+        assert!(status.success(), "{signal:?}: {status}");
+    }
     let mut agent = home.start(&[], &json!({}));
     let params = json!({"sessionId": session, "cwd": home.cwd(), "mcpServers": []});
     assert!(agent.call("session/resume", &params)["result"].is_object());

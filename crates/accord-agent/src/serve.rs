@@ -89,8 +89,10 @@ impl<A: Agent> Serve<A> {
     /// # Cancel safety
     /// Dropping the future ends the connection at once.
     pub async fn run_stdio(self) -> Result<(), ServeError> {
+        // Listened for before anything is read: who has had an answer may ask for the end.
+        let terminated = terminated();
         let (read, write) = stdio::take().map_err(ServeError::Stdio)?;
-        self.until(read, write, terminated()).await
+        self.until(read, write, terminated).await
     }
 
     /// Serves until the client is gone; see [`serve`].
@@ -155,24 +157,24 @@ impl<A: Agent> Serving<A> {
     }
 }
 
-/// Resolves when the process is asked to terminate.
+/// Resolves when the process is asked to terminate, from the moment of the call on.
 #[cfg(unix)]
-async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    // Where no handler can be set the signal ends the process by itself, and its children by their watcher.
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return future::pending().await;
-    };
-    let mut terminal = if ignores_hang_up() { None } else { signal(SignalKind::hangup()).ok() };
-    let hung_up = async {
-        match &mut terminal {
-            Some(terminal) => drop(terminal.recv().await),
+fn terminated() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    async fn told(signal: Option<Signal>) {
+        match signal {
+            Some(mut signal) => drop(signal.recv().await),
             None => future::pending().await,
         }
-    };
-    tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {}, () = hung_up => {} }
+    }
+    // Where no handler can be set the signal ends the process by itself, and its children by their watcher.
+    let listen = |kind| signal(kind).ok();
+    let terminate = listen(SignalKind::terminate());
+    let interrupt = listen(SignalKind::interrupt());
+    let hang_up = if ignores_hang_up() { None } else { listen(SignalKind::hangup()) };
+    async move {
+        tokio::select! { () = told(terminate) => {}, () = told(interrupt) => {}, () = told(hang_up) => {} }
+    }
 }
 
 /// Whether this process was started by `nohup` or the like; where nobody can tell, it was not.
