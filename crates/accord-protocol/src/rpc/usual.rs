@@ -1,4 +1,5 @@
-//! A line whose members come in the order and spelling that everybody writes, taken apart without a parser.
+//! A line whose members come in the order and spelling that everybody writes, taken apart without a parser: without white
+//! space, or with one space behind each colon and comma as Python writes them.
 
 use crate::rpc::Id;
 
@@ -13,14 +14,15 @@ pub(crate) enum Usual<'a> {
 
 /// The members, unless anything about the line is unusual.
 pub(crate) fn usual(line: &str) -> Option<Usual<'_>> {
-    let rest = line.strip_prefix(r#"{"jsonrpc":"2.0","#)?.strip_suffix('}')?;
-    let Some(rest) = rest.strip_prefix(r#""id":"#) else {
+    let rest = member(line.strip_prefix('{')?.strip_suffix('}')?, r#""jsonrpc""#)?;
+    let rest = next(rest.strip_prefix(r#""2.0""#)?)?;
+    let Some(rest) = member(rest, r#""id""#) else {
         let (method, params) = method(rest)?;
         return Some(Usual::Notification { method, params });
     };
     let (id, rest) = id(rest)?;
-    let rest = rest.strip_prefix(',')?;
-    if let Some(result) = rest.strip_prefix(r#""result":"#) {
+    let rest = next(rest)?;
+    if let Some(result) = member(rest, r#""result""#) {
         return Some(Usual::Answer { id, result });
     }
     let (method, params) = method(rest)?;
@@ -29,8 +31,22 @@ pub(crate) fn usual(line: &str) -> Option<Usual<'_>> {
 
 /// The members `method` and `params`.
 fn method(text: &str) -> Option<(&str, &str)> {
-    let (method, rest) = string(text.strip_prefix(r#""method":"#)?)?;
-    Some((method, rest.strip_prefix(r#","params":"#)?))
+    let (method, rest) = string(member(text, r#""method""#)?)?;
+    Some((method, member(next(rest)?, r#""params""#)?))
+}
+
+/// What follows the name of a member.
+fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.strip_prefix(name)?.strip_prefix(':').map(unspaced)
+}
+
+/// What follows a comma.
+fn next(text: &str) -> Option<&str> {
+    text.strip_prefix(',').map(unspaced)
+}
+
+fn unspaced(text: &str) -> &str {
+    text.strip_prefix(' ').unwrap_or(text)
 }
 
 fn id(text: &str) -> Option<(Id, &str)> {
@@ -70,6 +86,15 @@ mod tests {
     }
 
     #[test]
+    fn python_writes_spaces() {
+        let line = r#"{"jsonrpc": "2.0", "id": 7, "method": "_x", "params": {"a": 1}}"#;
+        let (method, params) = ("_x", r#"{"a": 1}"#);
+        assert_eq!(usual(line), Some(Usual::Request { id: Id::Number(7), method, params }));
+        let line = r#"{"jsonrpc": "2.0", "id": "a", "result": null}"#;
+        assert_eq!(usual(line), Some(Usual::Answer { id: Id::from("a"), result: "null" }));
+    }
+
+    #[test]
     fn what_is_no_json_or_has_escapes_is_left_to_the_parser() {
         for line in [
             r#"{"jsonrpc":"2.0","id":070,"method":"_x","params":{}}"#,
@@ -80,6 +105,8 @@ mod tests {
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"_\u{1}x\",\"params\":{}}",
             r#"{"jsonrpc":"2.0","id":1,"method":"_x"}"#,
             r#"{"jsonrpc":"1.0","method":"_x","params":{}}"#,
+            r#"{"jsonrpc" : "2.0","method":"_x","params":{}}"#,
+            r#"{ "jsonrpc":"2.0","method":"_x","params":{}}"#,
         ] {
             assert_eq!(usual(line), None, "{line}");
         }
