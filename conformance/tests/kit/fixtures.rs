@@ -13,6 +13,15 @@ pub(crate) const AGENT: &str = env!("CARGO_BIN_EXE_accord-subject-agent");
 pub(crate) const RELAY: &str = env!("CARGO_BIN_EXE_accord-relay");
 pub(crate) const CLIENT: &str = env!("CARGO_BIN_EXE_accord-subject-client");
 
+/// Whether a program that is started here hears of SIGHUP: what `nohup` starts ignores it, with its children.
+#[cfg(unix)]
+pub(crate) fn hears_hang_ups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & 1 == 0)
+}
+
 /// An agent in a few lines of shell: `before` is done first, `prompt` when it is prompted. `reply RESULT` answers, `ask ID
 /// METHOD PARAMS` asks and takes the answer down in the file `answers`, `tell UPDATE` is an update.
 pub(crate) fn shell(before: &str, prompt: &str) -> Vec<String> {

@@ -12,7 +12,10 @@ use std::{
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::process::{Agent, Home, said, updates};
+use crate::{
+    fixtures::hears_hang_ups,
+    process::{Agent, Home, said, updates},
+};
 
 /// A pipe of sixteen pages holds at least so much, however its writes fall: two that follow each other fill more than one page.
 const FULL: u64 = 30_000;
@@ -125,6 +128,9 @@ fn an_idle_agent_ends_when_it_is_asked_to() {
     assert!(agent.ended().success());
     // As soon as it has answered anything.
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        if signal == Signal::HUP && !hears_hang_ups() {
+            continue;
+        }
         let mut agent = home.start(&[], &json!({}));
         agent.signal(signal);
         let status = agent.ended();

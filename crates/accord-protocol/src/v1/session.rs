@@ -46,6 +46,13 @@ impl From<PathBuf> for NewSessionRequest {
     }
 }
 
+impl From<&PathBuf> for NewSessionRequest {
+    /// A session in that directory, without MCP servers.
+    fn from(cwd: &PathBuf) -> Self {
+        Self::new(cwd, [])
+    }
+}
+
 impl From<&Path> for NewSessionRequest {
     /// A session in that directory, without MCP servers.
     fn from(cwd: &Path) -> Self {
