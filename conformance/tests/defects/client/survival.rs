@@ -39,7 +39,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     acts("ACPX-TR-017", Act::Status(0)),
     wire("ACPX-TR-018", FromAgent, |l| breaks_at(l, "Once upon a time"))
         .implying(&["*"], "an ordinary session is what all others are measured by"),
-    wire("ACPX-RPC-015", FromAgent, |l| breaks_at(l, "x/y")),
+    wire("ACPX-RPC-015", FromAgent, |l| breaks_at(l, r#""x/y""#)),
     wire("ACPX-EXT-005", FromAgent, |l| breaks_at(l, "_accord/news")),
     wire("ACPX-RPC-017", FromAgent, |l| {
         if l.at("/id") == 99_999 {
