@@ -4,7 +4,7 @@ mod elicitation;
 mod form;
 mod terminal;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use accord_protocol::{
     method::Request,
@@ -12,12 +12,11 @@ use accord_protocol::{
     v1::{ClientCapabilities, Implementation, ReadTextFileRequest, SessionId, WriteTextFileRequest},
 };
 use accord_transport::CallError;
-use tokio_util::sync::CancellationToken;
 
 pub use self::elicitation::{Filled, Visit};
 pub use self::terminal::{Command, Output, Terminal};
 
-use crate::{session::Session, text};
+use crate::{fence::Latch, session::Session, text, turn::Running};
 
 /// The client of one session: its files, its terminals, its person.
 ///
@@ -25,12 +24,17 @@ use crate::{session::Session, text};
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) session: Session,
-    given_up: CancellationToken,
+    /// The turn whose cancel ends what is asked; without one it is the session's end.
+    turn: Option<Arc<Running>>,
 }
 
 impl Client {
-    pub(crate) fn new(session: Session, given_up: CancellationToken) -> Self {
-        Self { session, given_up }
+    pub(crate) fn new(session: Session) -> Self {
+        Self { session, turn: None }
+    }
+
+    pub(crate) fn in_turn(session: Session, turn: Arc<Running>) -> Self {
+        Self { session, turn: Some(turn) }
     }
 
     /// What the client offers.
@@ -118,14 +122,16 @@ impl Client {
 
     /// A call that is given up with the turn or the session.
     pub(crate) async fn call<R: Request + Sync>(&self, request: &R) -> Result<R::Answer, ClientError> {
-        if self.given_up.is_cancelled() {
-            return Err(ClientError::Cancelled);
-        }
         let call = self.session.wire.handle.call(request);
-        match self.given_up.run_until_cancelled(call).await {
+        match self.given_up().or(call).await {
             Some(answer) => answer.map_err(ClientError::from),
             None => Err(ClientError::Cancelled),
         }
+    }
+
+    /// Set when what is asked is given up.
+    fn given_up(&self) -> &Latch {
+        self.turn.as_ref().map_or(&self.session.entry.ended, |turn| &turn.cancel)
     }
 }
 

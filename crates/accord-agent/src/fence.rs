@@ -79,4 +79,16 @@ impl Latch {
             news.await;
         }
     }
+
+    /// What a future gives, unless this is set before it is ready. Set already, the future is not polled at all.
+    pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        if self.is_set() {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            output = future => Some(output),
+            () = self.wait() => None,
+        }
+    }
 }

@@ -19,14 +19,15 @@ use accord_protocol::{
         SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
     },
 };
-use accord_transport::{Call, End, Notification, Service, Update};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use accord_transport::{Call, Notification, Service, Update};
+use tokio_util::task::TaskTracker;
 
 use self::offer::Offer;
 pub(crate) use self::run::caught;
 
 use crate::{
     connection::Connection,
+    fence::Latch,
     handler::{
         Agent, Auth as _, Closing as _, Config as _, Deleting as _, Error, Listing as _, LoggingOut as _,
         Modes as _,
@@ -50,9 +51,7 @@ pub(crate) struct Shared<A> {
     pub(crate) offer: Offer,
     pub(crate) tasks: TaskTracker,
     /// This side is about to go: what runs may end, and nothing new begins.
-    pub(crate) leaving: CancellationToken,
-    /// The connection is gone.
-    pub(crate) gone: CancellationToken,
+    pub(crate) leaving: Latch,
     /// How long a handler may go on after its call was cancelled.
     pub(crate) grace: Duration,
 }
@@ -64,8 +63,7 @@ impl<A: Agent> Serving<A> {
             agent,
             wire: Arc::new(wire),
             tasks: TaskTracker::new(),
-            leaving: CancellationToken::new(),
-            gone: CancellationToken::new(),
+            leaving: Latch::default(),
             grace,
         }))
     }
@@ -102,7 +100,7 @@ impl<A: Agent> Service for Router<A> {
     fn call(&mut self, call: Call) {
         let serving = &self.serving;
         let offer = &serving.offer;
-        if serving.leaving.is_cancelled() {
+        if serving.leaving.is_set() {
             return refuse(call, Error::internal("the agent is about to end and takes nothing on"));
         }
         match call.method() {
@@ -121,10 +119,6 @@ impl<A: Agent> Service for Router<A> {
             SetSessionConfigOptionRequest::METHOD if offer.config => serving.set_option(call),
             _ => serving.extension(call),
         }
-    }
-
-    fn closed(&mut self, _: &End) {
-        self.serving.gone.cancel();
     }
 }
 
@@ -234,7 +228,7 @@ impl<A: Agent> Serving<A> {
             Err(error) => return refuse(call, error),
         };
         let id = request.session_id;
-        let ticket = self.wire.table.lock().entry(id.clone()).or_default().ticket(&self.wire.table, &id);
+        let ticket = self.wire.table.begin(&id);
         self.wire.table.give_up_opening(&id);
         self.carry_through(call, ticket, |serving| async move {
             serving.gate().await?;
@@ -252,12 +246,12 @@ impl<A: Agent> Serving<A> {
     /// for it is given up.
     async fn take_session(&self, id: &SessionId) -> Option<Arc<Entry>> {
         if let Some(turn) = self.wire.table.turn(id) {
-            turn.cancel.cancel();
+            turn.cancel.set();
             turn.answered.wait().await;
         }
         let entry = self.wire.table.take(id);
         if let Some(entry) = &entry {
-            entry.ended.cancel();
+            entry.ended.set();
         }
         entry
     }

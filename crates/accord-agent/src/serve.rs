@@ -134,7 +134,7 @@ impl<A: Agent> Serve<A> {
 impl<A: Agent> Serving<A> {
     /// Everything that runs is cancelled and waited for, at most twice the grace.
     async fn end_turns(&self) {
-        self.leaving.cancel();
+        self.leaving.set();
         let entries = self.wire.table.take_all();
         self.tasks.close();
         let mut ended = pin!(async {

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use accord_protocol::v1::{SessionId, SessionNotification, SessionUpdate};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{Client, ClientError},
-    fence::Fence,
+    fence::{Fence, Latch},
     permission::{Grant, Standing},
     wire::Wire,
 };
@@ -19,25 +18,25 @@ pub(crate) struct Entry {
     /// Closes when the session does: nothing is sent about it afterwards.
     pub(crate) fence: Fence,
     /// The session has been closed or deleted, or the connection is gone.
-    pub(crate) ended: CancellationToken,
+    pub(crate) ended: Latch,
     /// What the person decided for good.
     pub(crate) standing: Mutex<Standing>,
 }
 
 impl Entry {
     pub(crate) fn new(id: SessionId) -> Self {
-        Self { id, fence: Fence::default(), ended: CancellationToken::new(), standing: Mutex::default() }
+        Self { id, fence: Fence::default(), ended: Latch::default(), standing: Mutex::default() }
     }
 
     /// Nothing more is asked of the client for this session, and nothing sent.
     pub(crate) async fn end(&self) {
-        self.ended.cancel();
+        self.ended.set();
         self.fence.close().await;
     }
 
     /// The same at once: who is sending already still sends.
     pub(crate) fn cut(&self) {
-        self.ended.cancel();
+        self.ended.set();
         self.fence.shut();
     }
 }
@@ -90,7 +89,7 @@ impl Session {
 
     /// The client's files, terminals and forms, for this session.
     pub fn client(&self) -> Client {
-        Client::new(self.clone(), self.entry.ended.clone())
+        Client::new(self.clone())
     }
 
     /// What the person decided for good in this session holds.
@@ -104,6 +103,6 @@ impl Session {
     /// # Cancel safety
     /// Dropping the future changes nothing.
     pub async fn ended(&self) {
-        self.entry.ended.cancelled().await;
+        self.entry.ended.wait().await;
     }
 }

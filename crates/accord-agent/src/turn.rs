@@ -2,11 +2,12 @@
 //!
 //! The turn is in its session's table before its handler starts, so a cancel in the next line finds it, and out of it
 //! when its answer is written, so a late one finds nothing. Both ways to cancel (`session/cancel` and
-//! `$/cancel_request`), the session's close and the connection's end meet in one token.
+//! `$/cancel_request`), the session's close and the connection's end meet in one latch.
 
 use std::{
     future::Future,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
 };
 
 use accord_protocol::{
@@ -16,8 +17,8 @@ use accord_protocol::{
         ToolCallStatus, ToolCallUpdate,
     },
 };
-use tokio::task::JoinHandle;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::{task::JoinHandle, time::timeout};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     client::{Client, ClientError},
@@ -29,21 +30,43 @@ use crate::{
 };
 
 /// What a session's table knows of its turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Running {
-    pub(crate) cancel: CancellationToken,
+    pub(crate) request: PromptRequest,
+    /// Set when the turn is cancelled.
+    pub(crate) cancel: Latch,
     /// Set when the handler starts.
     pub(crate) session: OnceLock<Session>,
     /// Closes before the answer: no update of the turn can follow it.
     pub(crate) fence: Fence,
     pub(crate) calls: Mutex<ToolCalls>,
     /// What has to be done before the answer although the handler may be gone.
-    pub(crate) ending: TaskTracker,
+    ending: OnceLock<TaskTracker>,
     /// Set once the answer is written.
     pub(crate) answered: Latch,
 }
 
 impl Running {
+    pub(crate) fn new(request: PromptRequest) -> Self {
+        Self {
+            request,
+            cancel: Latch::default(),
+            session: OnceLock::new(),
+            fence: Fence::default(),
+            calls: Mutex::default(),
+            ending: OnceLock::new(),
+            answered: Latch::default(),
+        }
+    }
+
+    /// Returns when what was begun [for the end](Turn::at_the_end) is done, after `grace` in any case.
+    pub(crate) async fn ended(&self, grace: Duration) {
+        if let Some(ending) = self.ending.get() {
+            ending.close();
+            drop(timeout(grace, ending.wait()).await);
+        }
+    }
+
     fn calls(&self) -> MutexGuard<'_, ToolCalls> {
         // Nothing panics while the lock is held.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
@@ -69,12 +92,11 @@ impl Running {
 pub struct Turn {
     running: Arc<Running>,
     session: Session,
-    request: Arc<PromptRequest>,
 }
 
 impl Turn {
-    pub(crate) fn new(running: Arc<Running>, session: Session, request: PromptRequest) -> Self {
-        Self { running, session, request: Arc::new(request) }
+    pub(crate) fn new(running: Arc<Running>, session: Session) -> Self {
+        Self { running, session }
     }
 
     /// The session's id.
@@ -89,12 +111,12 @@ impl Turn {
 
     /// The prompt's blocks as they came.
     pub fn blocks(&self) -> &[ContentBlock] {
-        &self.request.prompt
+        &self.running.request.prompt
     }
 
     /// The `_meta` of the prompt.
     pub fn meta(&self) -> &Maybe<Meta> {
-        &self.request.meta
+        &self.running.request.meta
     }
 
     /// The prompt's text blocks, a line break between them.
@@ -174,12 +196,12 @@ impl Turn {
 
     /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
     pub fn client(&self) -> Client {
-        Client::new(self.session.clone(), self.running.cancel.clone())
+        Client::in_turn(self.session.clone(), Arc::clone(&self.running))
     }
 
     /// Whether the turn has been cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.running.cancel.is_cancelled()
+        self.running.cancel.is_set()
     }
 
     /// Returns when the turn is cancelled.
@@ -187,7 +209,7 @@ impl Turn {
     /// # Cancel safety
     /// Dropping the future changes nothing.
     pub async fn cancelled(&self) {
-        self.running.cancel.cancelled().await;
+        self.running.cancel.wait().await;
     }
 
     /// Waits for something unless the turn is cancelled first.
@@ -198,7 +220,7 @@ impl Turn {
     /// # Cancel safety
     /// As the future itself.
     pub async fn or_cancelled<T>(&self, future: impl Future<Output = T> + Send) -> Result<T, ClientError> {
-        self.running.cancel.run_until_cancelled(future).await.ok_or(ClientError::Cancelled)
+        self.running.cancel.or(future).await.ok_or(ClientError::Cancelled)
     }
 
     /// Whether an update of about so many bytes can be sent at all.
@@ -212,7 +234,7 @@ impl Turn {
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        self.running.ending.spawn(work)
+        self.running.ending.get_or_init(TaskTracker::new).spawn(work)
     }
 
     /// The calls without an end; they count as ended from here on.

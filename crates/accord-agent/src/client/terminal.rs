@@ -86,7 +86,7 @@ impl Client {
             let terminal = created.map(|created| Held { session, id: Some(created.terminal_id) });
             drop(give.send(terminal));
         });
-        let created = self.given_up.run_until_cancelled(take).await.ok_or(ClientError::Cancelled)?;
+        let created = self.given_up().or(take).await.ok_or(ClientError::Cancelled)?;
         let held = created.map_err(|_| ClientError::Ended)??;
         Ok(Terminal { client: self.clone(), held: Arc::new(held) })
     }

@@ -119,13 +119,13 @@ impl<A: Agent> Serving<A> {
     {
         let (place, running) = {
             let mut lines = self.wire.table.lock();
-            let line = lines.entry(id.clone()).or_default();
-            let running = line.turn.clone();
-            if running.as_ref().is_some_and(|turn| !turn.cancel.is_cancelled()) {
+            let running = lines.find(&id).and_then(|place| lines[place].turn.clone());
+            if running.as_ref().is_some_and(|turn| !turn.cancel.is_set()) {
                 drop(lines);
                 return refuse(call, under_a_turn());
             }
-            ((line.ticket(&self.wire.table, &id), line.opening()), running)
+            let place = lines.find_or_begin(&id);
+            ((lines.ticket(&self.wire.table, place), lines[place].opening()), running)
         };
         let serving = self.clone();
         self.open(call, Some(place), async move {
@@ -167,12 +167,12 @@ impl<A: Agent> Serving<A> {
         let serving = self.clone();
         // In a place of its own: the runtime moves a task several times.
         self.tasks.spawn(Box::pin(async move {
-            let (mut ticket, line) = place.unzip();
+            let (ticket, line) = place.unzip();
             let pointless = serving.pointless(&call, line.as_deref());
             let opened = tokio::select! {
                 biased;
                 opened = caught(async {
-                    if let Some(ticket) = &mut ticket {
+                    if let Some(ticket) = &ticket {
                         ticket.come().await;
                     }
                     opening.await
@@ -205,7 +205,7 @@ impl<A: Agent> Serving<A> {
         };
         tokio::select! {
             () = call.cancelled() => {}
-            () = self.leaving.cancelled() => {}
+            () = self.leaving.wait() => {}
             () = given_up => {}
         }
     }
@@ -219,12 +219,12 @@ impl<A: Agent> Serving<A> {
     }
 
     fn admit(&self, id: SessionId) -> Result<Session, Error> {
-        if self.wire.table.open(&id).is_some() {
-            return Err(Error::internal("the agent gave a session id twice"));
-        }
         let entry = Arc::new(Entry::new(id));
-        self.wire.table.put(Arc::clone(&entry));
-        Ok(self.session(entry))
+        if self.wire.table.put_new(&entry) {
+            Ok(self.session(entry))
+        } else {
+            Err(Error::internal("the agent gave a session id twice"))
+        }
     }
 
     fn fit(&self, options: &mut Maybe<Vec<SessionConfigOption>>) {

@@ -59,7 +59,7 @@ impl<A: Agent> Serving<A> {
     pub(super) fn carry_through<T, F>(
         &self,
         call: Call,
-        mut ticket: Ticket,
+        ticket: Ticket,
         handler: impl FnOnce(Self) -> F + Send + 'static,
     ) where
         T: serde::Serialize + Send + 'static,
@@ -79,7 +79,7 @@ impl<A: Agent> Serving<A> {
     pub(super) fn run_after<T, F>(
         &self,
         call: Call,
-        mut ticket: Ticket,
+        ticket: Ticket,
         handler: impl FnOnce(Self) -> F + Send + 'static,
     ) where
         T: serde::Serialize + Send + 'static,
