@@ -4,7 +4,7 @@ mod elicitation;
 mod form;
 mod terminal;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, pin::pin, sync::Arc};
 
 use accord_protocol::{
     method::Request,
@@ -122,7 +122,7 @@ impl Client {
 
     /// A call that is given up with the turn or the session.
     pub(crate) async fn call<R: Request + Sync>(&self, request: &R) -> Result<R::Answer, ClientError> {
-        let call = self.session.wire.handle.call(request);
+        let call = pin!(self.session.wire.handle.call(request));
         match self.given_up().or(call).await {
             Some(answer) => answer.map_err(ClientError::from),
             None => Err(ClientError::Cancelled),

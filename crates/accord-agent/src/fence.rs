@@ -81,7 +81,7 @@ impl Latch {
     }
 
     /// What a future gives, unless this is set before it is ready. Set already, the future is not polled at all.
-    pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn or<T>(&self, future: impl Future<Output = T> + Unpin) -> Option<T> {
         if self.is_set() {
             return None;
         }

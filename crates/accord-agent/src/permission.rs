@@ -80,32 +80,35 @@ impl Question {
         self
     }
 
-    pub(crate) async fn ask(self, turn: &Turn) -> Result<Decision, ClientError> {
+    /// The request is built before the future is, which then holds it once; nothing happens before that is polled.
+    pub(crate) fn ask(self, turn: &Turn) -> impl Future<Output = Result<Decision, ClientError>> + Send {
         let Self { call, options, operation } = self;
-        if turn.is_cancelled() {
-            return Ok(Decision::Cancelled);
-        }
-        let standing = &turn.session().entry.standing;
-        if let Some(decision) = operation.as_ref().and_then(|operation| lock(standing).get(operation)) {
-            return Ok(decision);
-        }
-        if !turn.knows(&call.tool_call_id) {
-            turn.update(announcement(&call)).await?;
-        }
         let request = RequestPermissionRequest::new(turn.session_id().clone(), call, options);
-        let decision = match turn.client().call(&request).await {
-            Ok(response) => Decision::of(response.outcome, &request.options),
-            Err(ClientError::Cancelled) => Decision::Cancelled,
-            Err(ClientError::Ended) => return Err(ClientError::Ended),
-            // An error, or an answer that cannot be read, is no permission.
-            Err(_) => Decision::Rejected(None),
-        };
-        // An answer that was too late for its turn allows nothing.
-        let decision = if turn.is_cancelled() { Decision::Cancelled } else { decision };
-        if let Some(operation) = operation {
-            lock(standing).remember(operation, &decision);
+        async move {
+            if turn.is_cancelled() {
+                return Ok(Decision::Cancelled);
+            }
+            let standing = &turn.session().entry.standing;
+            if let Some(decision) = operation.as_ref().and_then(|operation| lock(standing).get(operation)) {
+                return Ok(decision);
+            }
+            if !turn.knows(&request.tool_call.tool_call_id) {
+                turn.send(announcement(&request.tool_call).into()).done().await?;
+            }
+            let decision = match turn.client().call(&request).await {
+                Ok(response) => Decision::of(response.outcome, &request.options),
+                Err(ClientError::Cancelled) => Decision::Cancelled,
+                Err(ClientError::Ended) => return Err(ClientError::Ended),
+                // An error, or an answer that cannot be read, is no permission.
+                Err(_) => Decision::Rejected(None),
+            };
+            // An answer that was too late for its turn allows nothing.
+            let decision = if turn.is_cancelled() { Decision::Cancelled } else { decision };
+            if let Some(operation) = operation {
+                lock(standing).remember(operation, &decision);
+            }
+            Ok(decision)
         }
-        Ok(decision)
     }
 }
 

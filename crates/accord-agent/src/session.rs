@@ -1,6 +1,9 @@
 //! A session of a connection, and the handle through which updates about it go out.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use accord_protocol::v1::{SessionId, SessionNotification, SessionUpdate};
 
@@ -66,8 +69,7 @@ impl Session {
     /// # Cancel safety
     /// The update is sent whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
-        let notification = self.notification(update.into());
-        self.send(&notification).await
+        self.send(update.into()).done().await
     }
 
     /// An update as it goes to this client.
@@ -78,11 +80,26 @@ impl Session {
         SessionNotification::new(self.id().clone(), update)
     }
 
-    /// Sends it unless the client did not ask for its kind. Borrowed, since updates are large and futures are moved.
-    pub(crate) async fn send(&self, notification: &SessionNotification) -> Result<(), ClientError> {
-        if !self.wire.takes(&notification.update) {
-            return Ok(());
+    fn send(&self, update: SessionUpdate) -> Sending<'_> {
+        let notification = self.notification(update);
+        match self.send_now(&notification) {
+            Some(sent) => Sending::Done(sent),
+            None => Sending::Waiting(Box::pin(async move { self.send_in_time(&notification).await })),
         }
+    }
+
+    /// Sends it, if there is room now, unless the client did not ask for its kind.
+    pub(crate) fn send_now(&self, notification: &SessionNotification) -> Option<Result<(), ClientError>> {
+        if !self.wire.takes(&notification.update) {
+            return Some(Ok(()));
+        }
+        let Some(_inside) = self.entry.fence.enter() else { return Some(Err(ClientError::Ended)) };
+        let sent = self.wire.handle.try_notify(notification)?;
+        Some(sent.map_err(ClientError::from))
+    }
+
+    /// Waits for room, and sends it.
+    pub(crate) async fn send_in_time(&self, notification: &SessionNotification) -> Result<(), ClientError> {
         let _inside = self.entry.fence.enter().ok_or(ClientError::Ended)?;
         self.wire.handle.notify(notification).await.map_err(ClientError::from)
     }
@@ -104,5 +121,26 @@ impl Session {
     /// Dropping the future changes nothing.
     pub async fn ended(&self) {
         self.entry.ended.wait().await;
+    }
+}
+
+/// What became of an update: it went out or could not, or it waits for room.
+///
+/// The waiting is rare, and in a place of its own: the future of a handler has room for everything that it may ever wait
+/// for, and is moved.
+pub(crate) enum Sending<'a> {
+    Done(Result<(), ClientError>),
+    Waiting(Pin<Box<dyn Future<Output = Result<(), ClientError>> + Send + 'a>>),
+}
+
+impl Sending<'_> {
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` holds its arguments twice")]
+    pub(crate) fn done(self) -> impl Future<Output = Result<(), ClientError>> + Send {
+        async move {
+            match self {
+                Self::Done(sent) => sent,
+                Self::Waiting(sending) => sending.await,
+            }
+        }
     }
 }

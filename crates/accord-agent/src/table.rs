@@ -33,7 +33,7 @@ pub(crate) struct Place(usize);
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     places: HashMap<SessionId, Place>,
-    lines: Vec<Line>,
+    all: Vec<Line>,
     /// Places whose lines are over.
     free: Vec<Place>,
 }
@@ -92,7 +92,7 @@ impl Table {
     pub(crate) fn take_all(&self) -> Vec<Arc<Entry>> {
         let mut lines = self.lock();
         let mut entries = Vec::new();
-        for place in (0..lines.lines.len()).map(Place) {
+        for place in (0..lines.all.len()).map(Place) {
             let line = &mut lines[place];
             line.turn.iter().for_each(|turn| turn.cancel.set());
             if let Some(entry) = line.open.take() {
@@ -137,11 +137,11 @@ impl Lines {
         *self.places.entry(id.clone()).or_insert_with(|| {
             let line = Line::new(id.clone());
             if let Some(place) = self.free.pop() {
-                self.lines[place.0] = line;
+                self.all[place.0] = line;
                 return place;
             }
-            self.lines.push(line);
-            Place(self.lines.len() - 1)
+            self.all.push(line);
+            Place(self.all.len() - 1)
         })
     }
 
@@ -152,7 +152,7 @@ impl Lines {
 
     /// Forgets a session of which nothing is left.
     pub(crate) fn end_if_idle(&mut self, place: Place) {
-        let line = &self.lines[place.0];
+        let line = &self.all[place.0];
         if line.is_idle() && self.places.remove(&line.id).is_some() {
             self.free.push(place);
         }
@@ -168,13 +168,13 @@ impl Index<Place> for Lines {
     type Output = Line;
 
     fn index(&self, place: Place) -> &Line {
-        &self.lines[place.0]
+        &self.all[place.0]
     }
 }
 
 impl IndexMut<Place> for Lines {
     fn index_mut(&mut self, place: Place) -> &mut Line {
-        &mut self.lines[place.0]
+        &mut self.all[place.0]
     }
 }
 

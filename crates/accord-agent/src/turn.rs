@@ -6,6 +6,7 @@
 
 use std::{
     future::Future,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -25,7 +26,7 @@ use crate::{
     fence::{Fence, Latch},
     handler::Error,
     permission::{Decision, Question},
-    session::Session,
+    session::{Sending, Session},
     tool_calls::{Tells, Tool, ToolCalls, asked},
 };
 
@@ -139,8 +140,7 @@ impl Turn {
     /// The piece is sent whole or not at all.
     pub async fn say(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
         self.unless_cancelled()?;
-        let update = SessionUpdate::agent_message(ContentBlock::text(text));
-        self.send(&self.session.notification(update)).await
+        self.send(SessionUpdate::agent_message(ContentBlock::text(text))).done().await
     }
 
     /// Sends a piece of the agent's reasoning.
@@ -152,8 +152,7 @@ impl Turn {
     /// The piece is sent whole or not at all.
     pub async fn think(&self, text: impl Into<String> + Send) -> Result<(), ClientError> {
         self.unless_cancelled()?;
-        let update = SessionUpdate::agent_thought(ContentBlock::text(text));
-        self.send(&self.session.notification(update)).await
+        self.send(SessionUpdate::agent_thought(ContentBlock::text(text))).done().await
     }
 
     /// Sends any update, after a cancel too: what has happened may still be told until the turn is answered.
@@ -165,7 +164,7 @@ impl Turn {
     /// # Cancel safety
     /// The update is sent whole or not at all.
     pub async fn update(&self, update: impl Into<SessionUpdate> + Send) -> Result<(), ClientError> {
-        self.send(&self.session.notification(update.into())).await
+        self.send(update.into()).done().await
     }
 
     /// Announces a tool call and returns the handle that takes it through its life.
@@ -176,9 +175,9 @@ impl Turn {
     /// # Cancel safety
     /// The call is announced or not; a call that was announced ends as failed with the turn.
     pub async fn tool(&self, call: ToolCall) -> Result<Tool, ClientError> {
-        let asked = asked(&call);
-        self.update(call).await?;
-        Ok(Tool::new(self.clone(), asked))
+        let tool = Tool::new(self.clone(), asked(&call));
+        self.send(call.into()).done().await?;
+        Ok(tool)
     }
 
     /// Asks the person for permission. The tool call is announced first if that has not happened in this turn.
@@ -190,8 +189,8 @@ impl Turn {
     ///
     /// # Cancel safety
     /// Dropping the future withdraws the question.
-    pub async fn ask(&self, question: Question) -> Result<Decision, ClientError> {
-        question.ask(self).await
+    pub fn ask(&self, question: Question) -> impl Future<Output = Result<Decision, ClientError>> + Send {
+        question.ask(self)
     }
 
     /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
@@ -220,7 +219,7 @@ impl Turn {
     /// # Cancel safety
     /// As the future itself.
     pub async fn or_cancelled<T>(&self, future: impl Future<Output = T> + Send) -> Result<T, ClientError> {
-        self.running.cancel.or(future).await.ok_or(ClientError::Cancelled)
+        self.running.cancel.or(pin!(future)).await.ok_or(ClientError::Cancelled)
     }
 
     /// Whether an update of about so many bytes can be sent at all.
@@ -246,15 +245,23 @@ impl Turn {
         self.running.calls().knows(call)
     }
 
-    async fn send(&self, notification: &SessionNotification) -> Result<(), ClientError> {
-        let _inside = self.running.fence.enter().ok_or(ClientError::Ended)?;
-        let seen = ToolCalls::sight(&notification.update);
-        self.session.send(notification).await?;
-        if let Some(seen) = seen {
-            // Only what was sent counts: the future may be dropped while it waits.
+    pub(crate) fn send(&self, update: SessionUpdate) -> Sending<'_> {
+        let Some(inside) = self.running.fence.enter() else { return Sending::Done(Err(ClientError::Ended)) };
+        let notification = self.session.notification(update);
+        if let Some(sent) = self.session.send_now(&notification) {
+            return Sending::Done(sent.map(|()| self.sent(&notification)));
+        }
+        Sending::Waiting(Box::pin(async move {
+            let _inside = inside;
+            self.session.send_in_time(&notification).await.map(|()| self.sent(&notification))
+        }))
+    }
+
+    /// Only what was sent counts: the future may be dropped while it waits.
+    fn sent(&self, notification: &SessionNotification) {
+        if let Some(seen) = ToolCalls::sight(&notification.update) {
             self.running.calls().observe(seen);
         }
-        Ok(())
     }
 
     fn unless_cancelled(&self) -> Result<(), ClientError> {

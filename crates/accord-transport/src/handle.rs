@@ -169,6 +169,15 @@ impl Handle {
         self.shared.send_with_room(|state| state.peer.notify(method, params)).await
     }
 
+    /// Sends a notification if there is room for it now; `None` means that there is none, and nothing was sent.
+    ///
+    /// # Errors
+    /// As [`Handle::notify`].
+    pub fn try_notify<N: method::Notification>(&self, notification: &N) -> Option<Result<(), CallError>> {
+        let sent = self.shared.send_if_room(|state| state.peer.notify(N::METHOD, notification))?;
+        Some(sent.map_err(|error| self.shared.unsent(error)))
+    }
+
     /// Queues a notification without ever waiting. For the few that must get through, such as `session/cancel`.
     ///
     /// # Errors

@@ -120,7 +120,7 @@ impl Shared {
         }
     }
 
-    fn send_if_room<T>(&self, act: impl FnOnce(&mut State) -> T) -> Option<T> {
+    pub(crate) fn send_if_room<T>(&self, act: impl FnOnce(&mut State) -> T) -> Option<T> {
         self.send(|state| (!self.is_full(state)).then(|| act(state)))
     }
 
@@ -311,7 +311,7 @@ impl Shared {
         self.lock().end.clone().unwrap_or_else(|| End::new(Cause::Closed, None))
     }
 
-    fn unsent(&self, error: SendError) -> CallError {
+    pub(crate) fn unsent(&self, error: SendError) -> CallError {
         CallError::unsent(error, || self.known_end())
     }
 

@@ -165,10 +165,11 @@ impl<A: Agent> Serving<A> {
         T: serde::Serialize + Send + 'static,
     {
         let serving = self.clone();
-        // In a place of its own: the runtime moves a task several times.
+        // Each in a place of its own: every layer around a future moves all of it, and the runtime moves a task several
+        // times.
+        let opening = Box::pin(opening);
         self.tasks.spawn(Box::pin(async move {
             let (ticket, line) = place.unzip();
-            let pointless = serving.pointless(&call, line.as_deref());
             let opened = tokio::select! {
                 biased;
                 opened = caught(async {
@@ -177,7 +178,7 @@ impl<A: Agent> Serving<A> {
                     }
                     opening.await
                 }) => Some(opened),
-                () = pointless => None,
+                () = serving.pointless(&call, line.as_deref()) => None,
             };
             match opened {
                 Some(Ok((session, response))) => {

@@ -54,7 +54,6 @@ impl<A: Agent> Serving<A> {
         let place = ticket.place();
         // In a place of its own: the runtime moves a task several times.
         self.tasks.spawn(Box::pin(async move {
-            let withdrawn = call.cancelled();
             let result = {
                 let cancel = &running.cancel;
                 let mut turn = pin!(serving.turn(&running, ticket));
@@ -62,7 +61,7 @@ impl<A: Agent> Serving<A> {
                     biased;
                     result = &mut turn => result,
                     // Both ways to cancel meet here; the turn is given a grace to end properly.
-                    () = async { tokio::select! { () = withdrawn => cancel.set(), () = cancel.wait() => {} } } => {
+                    () = async { tokio::select! { () = call.cancelled() => cancel.set(), () = cancel.wait() => {} } } => {
                         tokio::time::timeout(serving.grace, turn).await.unwrap_or(Ok(StopReason::Cancelled))
                     }
                 }
