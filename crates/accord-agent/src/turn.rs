@@ -79,8 +79,9 @@ impl Running {
         let open = self.calls().take_open();
         for call in open {
             let failed = ToolCallUpdate::new(call).status(ToolCallStatus::Failed);
+            // In a place of its own, since it is rare.
             if let Some(session) = self.session.get()
-                && session.update(failed).await.is_err()
+                && Box::pin(session.update(failed)).await.is_err()
             {
                 break;
             }
