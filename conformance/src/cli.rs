@@ -12,10 +12,12 @@ mod subject;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use self::args::{Args, Flag};
 use crate::report::Report;
 use crate::say::line;
+use crate::waiting::Waiting;
 
 /// A subcommand: its name, what it does, its flags, its function.
 struct Command {
@@ -109,8 +111,8 @@ pub(crate) fn quietly(kit: &Path, args: &[String]) -> Result<Report, String> {
     let flags = COMMANDS.iter().find(|command| command.name == name).map_or(&[][..], |command| command.flags);
     let parsed = Args::parse(flags, args.get(1..).unwrap_or_default())?;
     match name {
-        "agent" => agent::examine(&parsed, kit, |_, _| ()),
-        "client" => client::examine(&parsed, kit, |_, _| ()),
+        "agent" => agent::examine(&parsed, kit, &Arc::default(), |_, _| ()),
+        "client" => client::examine(&parsed, kit, &Waiting::default(), |_, _| ()),
         other => Err(format!("{other} checks nothing")),
     }
 }

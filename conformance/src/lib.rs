@@ -13,6 +13,7 @@ pub mod subject;
 pub mod subject_client;
 mod tee;
 pub mod trial;
+mod waiting;
 pub mod wire;
 
 /// The examples of the README and of the guides are tests.

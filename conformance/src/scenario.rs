@@ -14,9 +14,11 @@ mod stage;
 mod talk;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::baseline::Baseline;
+use crate::waiting::Waiting;
 use crate::wire::case::Subject;
 use crate::wire::frame::Frame;
 use crate::wire::recording::Recording;
@@ -38,6 +40,8 @@ pub(crate) struct Play {
     pub(crate) strict: bool,
     /// What is known to fail, and does not count.
     pub(crate) baseline: Option<Baseline>,
+    /// Hears of what takes its time.
+    pub(crate) waiting: Arc<Waiting>,
 }
 
 /// The answer to every permission request.

@@ -3,14 +3,16 @@
 use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use super::args::{Args, Flag, flag};
 use super::{output, scenario, subject};
-use crate::report::{Report, terminal};
+use crate::report::Report;
 use crate::stop;
 use crate::trial::judged;
+use crate::waiting::Waiting;
 use crate::wire::requirement::{self, Side, find};
 use crate::wire::run::{self, Outcome, Ran};
 use crate::wire::witness;
@@ -25,8 +27,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let kit = super::own_program()?;
     let args = &with_carriers(args, Side::Agent);
     stop::watch();
-    let progress = terminal::Progress::new(!args.has("no-progress"));
-    let report = examine(args, &kit, |outcome, all| progress.told(outcome, all))?;
+    let (progress, waiting) = output::progress(args);
+    let report = examine(args, &kit, &waiting, |outcome, all| progress.told(outcome, all))?;
     progress.done();
     output::deliver(args, &report)
 }
@@ -35,6 +37,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 pub(crate) fn examine(
     args: &Args,
     kit: &Path,
+    waiting: &Arc<Waiting>,
     told: impl Fn(&Outcome, usize) + Sync,
 ) -> Result<Report, String> {
     let began = Instant::now();
@@ -43,8 +46,9 @@ pub(crate) fn examine(
     let mut subject = subject::of(args, kit)?;
     let baseline = output::baseline(args, Side::Agent)?;
     let alone = args.has("only") || args.has("no-scenario");
-    subject::probe(args, &mut subject, args.has("only"))?;
-    let (rows, recordings) = if alone { Default::default() } else { scenario::play(args, subject.clone())? };
+    subject::probe(args, &mut subject, args.has("only"), waiting)?;
+    let (rows, recordings) =
+        if alone { Default::default() } else { scenario::play(args, subject.clone(), waiting)? };
     let Ran { outcomes, cut } = run::run(&subject, |id| wanted(args, id), jobs, told);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     Ok(Report {

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use super::args::{Args, Flag, flag};
 use super::output;
-use crate::report::{Report, terminal};
+use crate::report::Report;
 use crate::stop;
+use crate::waiting::Waiting;
 use crate::wire::requirement::Side;
 use crate::wire::run::{Outcome, Ran};
 use crate::wire::run_client;
@@ -40,8 +41,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let kit = super::own_program()?;
     let args = &super::agent::with_carriers(args, Side::Client);
     stop::watch();
-    let progress = terminal::Progress::new(!args.has("no-progress"));
-    let report = examine(args, &kit, |outcome, all| progress.told(outcome, all))?;
+    let (progress, waiting) = output::progress(args);
+    let report = examine(args, &kit, &waiting, |outcome, all| progress.told(outcome, all))?;
     progress.done();
     output::deliver(args, &report)
 }
@@ -50,6 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 pub(crate) fn examine(
     args: &Args,
     kit: &Path,
+    waiting: &Waiting,
     told: impl Fn(&Outcome, usize) + Sync,
 ) -> Result<Report, String> {
     let began = Instant::now();
@@ -57,7 +59,10 @@ pub(crate) fn examine(
     super::agent::known_ids(args, Side::Client)?;
     let baseline = output::baseline(args, Side::Client)?;
     let mut visitor = visitor(args, kit)?;
-    run_client::probe(&mut visitor).map_err(|why| why + &super::subject::elsewhere(args, ""))?;
+    waiting.on("the client's ordinary session, by which the others are measured", visitor.patience);
+    let probed = run_client::probe(&mut visitor);
+    waiting.over();
+    probed.map_err(|why| why + &super::subject::elsewhere(args, ""))?;
     let wanted = |id: &str| super::agent::wanted(args, id);
     let Ran { outcomes, cut } = run_client::run(&visitor, wanted, jobs, told);
     Ok(Report {

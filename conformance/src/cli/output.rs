@@ -2,21 +2,29 @@
 
 use std::fs;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::args::{Args, Flag, flag};
 use crate::baseline::Baseline;
 use crate::report::{Report, html, json, junit, terminal};
 use crate::stop;
+use crate::waiting::Waiting;
 use crate::wire::requirement::Side;
 
 pub(super) const FLAGS: &[Flag] = &[
-    flag("no-progress", "", "say nothing until the report"),
+    flag("no-progress", "", "say nothing of how far the run is, and of what is waited for"),
     flag("all", "", "show what passed and what was skipped, too"),
     flag("known", "FILE", "what is known to fail (TOML), as a strict baseline"),
     flag("html", "FILE", "write the report as a page with sequence diagrams"),
     flag("json", "FILE", "write the report for programs"),
     flag("junit", "FILE", "write the report for CI servers"),
 ];
+
+/// What tells of the run while it lasts: how far it is, and what it waits for.
+pub(super) fn progress(args: &Args) -> (terminal::Progress, Arc<Waiting>) {
+    let wanted = !args.has("no-progress");
+    (terminal::Progress::new(wanted), Arc::new(Waiting::new(wanted)))
+}
 
 /// What `--known` says.
 pub(super) fn baseline(args: &Args, side: Side) -> Result<Option<Baseline>, String> {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{Args, Flag, flag};
@@ -9,6 +10,7 @@ use super::{output, subject};
 use crate::report::{Report, scenario as report};
 use crate::scenario::{self, Answer, Play, Played};
 use crate::stop;
+use crate::waiting::Waiting;
 use crate::wire::case::Subject;
 use crate::wire::requirement::Side;
 
@@ -22,8 +24,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let began = Instant::now();
     let mut subject = subject::of(args, &super::own_program()?)?;
     stop::watch();
-    subject::probe(args, &mut subject, false)?;
-    let (rows, recordings) = play(args, subject.clone())?;
+    let (_, waiting) = output::progress(args);
+    subject::probe(args, &mut subject, false, &waiting)?;
+    let (rows, recordings) = play(args, subject.clone(), &waiting)?;
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     let report = Report {
         side: Side::Agent,
@@ -41,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 }
 
 /// Plays the scenario, and tells of each step as it ends.
-pub(super) fn play(args: &Args, subject: Subject) -> Result<Played, String> {
+pub(super) fn play(args: &Args, subject: Subject, waiting: &Arc<Waiting>) -> Result<Played, String> {
     let permission = match args.value("permission") {
         None | Some("allow") => Answer::Allow,
         Some("reject") => Answer::Reject,
@@ -50,7 +53,8 @@ pub(super) fn play(args: &Args, subject: Subject) -> Result<Played, String> {
     };
     let record = args.value("record").map(Into::into);
     let baseline = output::baseline(args, Side::Agent)?;
-    let play = Play { subject, permission, record, strict: args.has("strict"), baseline };
+    let waiting = Arc::clone(waiting);
+    let play = Play { subject, permission, record, strict: args.has("strict"), baseline, waiting };
     crate::say::out(&report::head(&args.command));
     let told = RefCell::new(String::new());
     let played = scenario::play(play, |row| crate::say::out(&report::row(row, &mut told.borrow_mut())))?;

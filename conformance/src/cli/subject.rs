@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{Args, Flag, flag};
+use crate::waiting::Waiting;
 use crate::wire::case::{Facts, Subject};
 use crate::wire::process::Launch;
 use crate::wire::run;
@@ -47,7 +48,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag(
         "timeout",
         "SECONDS",
-        "the longest an answer may take (default 20, and ten times as long as the agent takes to start)",
+        "the longest an answer may take: by default 20, or ten times as long as the agent took to start; a program that prints nothing \
+         has three times as long for its first answer",
     ),
     flag("auth", "METHOD", "authenticate with this method first"),
     flag("logout", "", "check logout, too: it ends the login"),
@@ -77,8 +79,13 @@ pub(super) fn of(args: &Args, kit: &Path) -> Result<Subject, String> {
 }
 
 /// Looks at the agent once; what is no agent is an error, unless that is to be `overlooked`.
-pub(super) fn probe(args: &Args, subject: &mut Subject, overlooked: bool) -> Result<(), String> {
-    let unfit = run::probe(subject).or_else(|unfit| unfit.unless(overlooked));
+pub(super) fn probe(
+    args: &Args,
+    subject: &mut Subject,
+    overlooked: bool,
+    waiting: &Waiting,
+) -> Result<(), String> {
+    let unfit = run::probe(subject, waiting).or_else(|unfit| unfit.unless(overlooked));
     let hint = if args.has("cwd") { String::new() } else { elsewhere(args, ", or --cwd .") };
     unfit.map_err(|why| why + &hint)
 }

@@ -97,7 +97,7 @@ async fn history(set: &Set, session: &Session) -> Judged {
 
 async fn cancel(set: &Set, session: &Session) -> Judged {
     let words = set.words("slow")?;
-    let mut turn = streaming(session, &words, set.play.subject.patience).await?;
+    let mut turn = streaming(set, session, &words).await?;
     turn.cancel();
     while turn.next().await.is_some() {}
     let reason = turn.finish().await.map_err(failed)?;
@@ -106,7 +106,7 @@ async fn cancel(set: &Set, session: &Session) -> Judged {
 
 async fn cancel_request(set: &Set, session: &Session) -> Judged {
     let words = set.words("slow")?;
-    let mut turn = streaming(session, &words, set.play.subject.patience).await?;
+    let mut turn = streaming(set, session, &words).await?;
     turn.cancel_request();
     while turn.next().await.is_some() {}
     match turn.finish().await {

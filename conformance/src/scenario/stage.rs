@@ -95,12 +95,14 @@ impl<'t> Stage<'t> {
         let from = self.set.mark();
         let began = Instant::now();
         let limit = self.set.play.subject.patience * 3;
+        self.set.play.waiting.on(format!("the step “{}”", step.does), limit);
         let outcome = tokio::select! {
             biased;
             () = stop::wait() => inconclusive("the run was stopped"),
             outcome = work => outcome,
             () = tokio::time::sleep(limit) => fail(format!("not done within {} s", limit.as_secs_f32())),
         };
+        self.set.play.waiting.over();
         let took = began.elapsed();
         let (verdict, why) = match &outcome {
             Ok(_) => (Verdict::Passed, String::new()),

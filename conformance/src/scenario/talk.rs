@@ -7,7 +7,12 @@ use std::time::Duration;
 use accord_client::protocol::v1::ToolCallStatus;
 use accord_client::{Error, Misuse, Session, SessionUpdate, StopReason, Turn};
 
+use super::stage::Set;
 use crate::wire::verdict::{Judged, Stop, ensure, fail};
+
+/// How long a turn is given to show its first update before it is cancelled: a silent one can be cancelled as well, and there are agents
+/// that show nothing before a turn's end.
+const FIRST_UPDATE: Duration = Duration::from_secs(2);
 
 /// What a turn showed.
 #[derive(Debug, Default)]
@@ -53,10 +58,15 @@ pub(super) async fn any_turn(session: &Session, words: &str) -> Judged<(Heard, S
     Ok((heard, reason))
 }
 
-/// A turn that has begun to stream, or fails to within the limit.
-pub(super) async fn streaming(session: &Session, words: &str, limit: Duration) -> Judged<Turn> {
+/// A turn that has begun to stream, or is silent for so long that it hardly will.
+pub(super) async fn streaming(set: &Set, session: &Session, words: &str) -> Judged<Turn> {
+    let subject = &set.play.subject;
     let mut turn = session.prompt(words).await.map_err(failed)?;
-    match tokio::time::timeout(limit, turn.next()).await {
+    let limit = subject.patience.min(subject.within(FIRST_UPDATE));
+    set.play.waiting.on("the first update of the turn that is to be cancelled", limit);
+    let first = tokio::time::timeout(limit, turn.next()).await;
+    set.play.waiting.on("the end of the turn that was cancelled", subject.patience * 3);
+    match first {
         Ok(None) => Err(Stop::Inconclusive("the slow turn ended before it could be cancelled".into())),
         // A turn that is silent can be cancelled, too.
         Ok(Some(_)) | Err(_) => Ok(turn),

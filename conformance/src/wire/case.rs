@@ -49,6 +49,14 @@ pub(crate) struct Facts {
     pub(crate) startup: Duration,
 }
 
+impl Subject {
+    /// How long something may take that is due within `limit` where the agent starts at once: a slow start tells of a heavy agent, or of
+    /// a busy machine.
+    pub(crate) fn within(&self, limit: Duration) -> Duration {
+        limit + self.facts.startup * 3
+    }
+}
+
 impl Facts {
     /// A capability by its path below `agentCapabilities`, such as `sessionCapabilities/list`.
     pub(crate) fn offers(&self, path: &str) -> bool {
@@ -169,10 +177,9 @@ impl<'s> Case<'s> {
         Ok((client, session))
     }
 
-    /// How long something may take that is due within `limit` where the agent starts at once: a slow start tells of a heavy agent, or of
-    /// a busy machine.
+    /// `Subject::within` of this case's subject.
     pub(crate) fn within(&self, limit: Duration) -> Duration {
-        limit + self.subject.facts.startup * 3
+        self.subject.within(limit)
     }
 
     /// Where no session can be had at all, that is the fault of one requirement, and the others were not seen.

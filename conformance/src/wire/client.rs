@@ -151,8 +151,13 @@ impl Client {
 
     /// `answer`, with a limit of its own.
     pub(crate) fn answer_within(&mut self, sent: &Sent, limit: Duration) -> Judged<Answer> {
+        self.answer_since(sent, Instant::now(), limit)
+    }
+
+    /// `answer`, within a limit that began earlier.
+    pub(crate) fn answer_since(&mut self, sent: &Sent, began: Instant, limit: Duration) -> Judged<Answer> {
         let key = sent.id.to_string();
-        let deadline = Instant::now() + limit;
+        let deadline = began + limit;
         loop {
             let waiting = self.answers.get_mut(&key);
             if let Some(mut answer) = waiting.and_then(|all| (!all.is_empty()).then(|| all.remove(0))) {

@@ -11,12 +11,14 @@ use serde_json::{Value, json};
 
 use super::case::{Case, Facts, Subject, hello};
 use super::checks::{self, Check};
+use super::client::Client;
 use super::frame::{Direction, Frame};
 use super::process::Evidence;
 use super::requirement::{self, Requirement};
 use super::verdict::{Judged, Stop, Verdict};
 use super::witness::{self, judge};
 use crate::stop;
+use crate::waiting::Waiting;
 
 /// What came of one requirement.
 #[derive(Debug, Clone)]
@@ -58,7 +60,7 @@ pub(crate) struct Ran {
 pub(crate) enum Unfit {
     /// It can't be started.
     Unstartable(String),
-    /// It was started, and said nothing that is a message.
+    /// It was started, and said nothing that is a message of its own.
     Speechless(String),
 }
 
@@ -88,18 +90,21 @@ struct Fault {
     exhibit: Exhibit,
 }
 
+/// How many times the usual patience the first start gets: nothing is known yet of how fast the agent is.
+const FIRST_START: u32 = 3;
+
 /// Looks at the agent once, as any client would; what fails here leaves its fact empty. What is no agent at all is told, since
 /// hundreds of checks would only say the same.
-pub(crate) fn probe(subject: &mut Subject) -> Result<(), Unfit> {
+pub(crate) fn probe(subject: &mut Subject, waiting: &Waiting) -> Result<(), Unfit> {
     subject.facts = Facts::default();
     let patience = subject.patience;
-    // Nothing is known yet of how fast the agent is.
-    subject.patience *= 3;
+    subject.patience *= FIRST_START;
     let mut facts = Facts::default();
     let fit = match Case::new(subject) {
         Ok(mut case) => {
             // A failure here is found again, and told, by the checks of the handshake and of session/new.
-            let looked = look(&mut case, &mut facts);
+            let looked = look(&mut case, &mut facts, waiting);
+            waiting.over();
             fit(&case.take_evidence(), &looked)
         }
         Err(error) => Err(Unfit::Unstartable(format!("no folder for the agent: {error}"))),
@@ -111,10 +116,13 @@ pub(crate) fn probe(subject: &mut Subject) -> Result<(), Unfit> {
 
 /// Whether a process came about, and said anything.
 fn fit(evidence: &[Evidence], looked: &Judged) -> Result<(), Unfit> {
+    let frames = evidence.first().map(Evidence::frames).unwrap_or_default();
+    if repeats(&frames) {
+        return Err(Unfit::Speechless(ECHO.into()));
+    }
     let Err(stop) = looked else { return Ok(()) };
     let why = stop.parts().1;
     let Some(evidence) = evidence.first() else { return Err(Unfit::Unstartable(why.to_owned())) };
-    let frames = evidence.frames();
     let mut theirs = frames.iter().filter(|frame| frame.direction == Direction::ToClient);
     if stop::stopped() || theirs.any(|frame| frame.json().is_ok()) {
         return Ok(());
@@ -135,18 +143,52 @@ fn fit(evidence: &[Evidence], looked: &Judged) -> Result<(), Unfit> {
     Err(Unfit::Speechless(text))
 }
 
-fn look(case: &mut Case<'_>, facts: &mut Facts) -> Judged {
+/// What is said of a program that sends back what it is sent.
+const ECHO: &str = "this is no agent: it repeats its input (our own request came back on its stdout)
+  Is this the command that speaks ACP on its stdin and stdout? A terminal in between (ssh -t, docker -t, script) repeats its
+  input as well: start the agent on plain pipes.";
+
+/// Whether what was sent first came back as it was.
+fn repeats(frames: &[Frame]) -> bool {
+    let of = |direction| frames.iter().filter(move |frame| frame.direction == direction);
+    let asked = of(Direction::ToAgent).next().and_then(|frame| frame.json().ok());
+    asked.is_some() && of(Direction::ToClient).any(|frame| frame.json().ok() == asked)
+}
+
+fn look(case: &mut Case<'_>, facts: &mut Facts, waiting: &Waiting) -> Judged {
     let began = Instant::now();
     let mut client = case.start()?;
-    facts.hello = client.call("initialize", &hello(&json!({})))?;
+    facts.hello = introduced(&mut client, began, waiting)?;
     facts.startup = began.elapsed();
     if let Some(method) = &case.subject.auth {
+        waiting.on("the answer to authenticate", client.patience());
         client.call("authenticate", &json!({"methodId": method}))?;
     }
+    waiting.on("the answer to session/new", client.patience());
     let answer = client.ask("session/new", &json!({"cwd": case.cwd(), "mcpServers": []}))?;
     facts.refused = answer.code();
     facts.session = answer.result()?;
     Ok(())
+}
+
+/// The result of initialize. What is silent may be a large runtime that starts; what prints other things than messages has started,
+/// and gets the usual patience alone.
+fn introduced(client: &mut Client, began: Instant, waiting: &Waiting) -> Judged<Value> {
+    let sent = client.send("initialize", &hello(&json!({})));
+    let (usual, whole) = (client.patience() / FIRST_START, client.patience());
+    waiting.on("the answer to initialize", usual);
+    let came = client.listen_until(usual, |client| client.has_answer(&sent));
+    let limit = if came || babbles(&client.process.evidence().frames()) { usual } else { whole };
+    if !came && limit > usual {
+        waiting.on("the answer to initialize, as nothing was printed so far", usual * (FIRST_START - 1));
+    }
+    client.answer_since(&sent, began, limit)?.result()
+}
+
+/// Whether lines came, and none of them is a message.
+fn babbles(frames: &[Frame]) -> bool {
+    let mut theirs = frames.iter().filter(|frame| frame.direction == Direction::ToClient).peekable();
+    theirs.peek().is_some() && theirs.all(|frame| frame.json().is_err())
 }
 
 /// Runs the checks that `wanted` picks, `jobs` at a time; `told` hears of each as it ends.

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::fixtures::AGENT;
 
-const KIT: &str = env!("CARGO_BIN_EXE_accord-conformance");
+pub(crate) const KIT: &str = env!("CARGO_BIN_EXE_accord-conformance");
 
-fn kit(args: &[&str]) -> Output {
+pub(crate) fn kit(args: &[&str]) -> Output {
     Command::new(KIT).args(args).output().expect("the kit is built")
 }
 
 /// What the kit complains of; it ends with status 2.
-fn complaint(args: &[&str]) -> String {
+pub(crate) fn complaint(args: &[&str]) -> String {
     let ran = kit(args);
     assert_eq!(ran.status.code(), Some(2), "{ran:?}");
     assert!(ran.stdout.is_empty(), "{ran:?}");

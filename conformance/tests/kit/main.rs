@@ -19,6 +19,7 @@ mod store_kills;
 mod store_processes;
 mod store_scale;
 mod stored;
+mod strangers;
 mod subject;
 mod subject_client;
 mod terminal;
