@@ -14,7 +14,7 @@ use accord_agent::protocol::v1::{
     Diff, NewSessionRequest, NewSessionResponse, StopReason, ToolCall, ToolCallContent, ToolCallStatus,
     ToolCallUpdate, ToolKind,
 };
-use accord_agent::{Agent, Error, Question, ServeError, Turn};
+use accord_agent::{Agent, Error, Question, ServeError, Turn, standard_options};
 
 #[derive(Default)]
 struct BenchAgent {
@@ -69,7 +69,8 @@ async fn permit(turn: &Turn, count: usize) -> Result<(), Error> {
     let tool = turn.tool(ToolCall::new("call", "Edit src/main.rs").kind(ToolKind::Edit)).await?;
     for _ in 0..count {
         // The contract's question names the call and no more.
-        turn.ask(Question::new(ToolCallUpdate::new(tool.id().clone()))).await?;
+        let call = ToolCallUpdate::new(tool.id().clone());
+        turn.ask(Question::new(call).options(standard_options())).await?;
     }
     tool.complete([]).await?;
     Ok(())

@@ -25,35 +25,49 @@ pub fn standard_options() -> Vec<PermissionOption> {
     OPTIONS.to_vec()
 }
 
+/// What is offered where nothing says what an answer for good would hold for.
+fn once_options() -> Vec<PermissionOption> {
+    let once = |option: &PermissionOption| {
+        matches!(option.kind, PermissionOptionKind::AllowOnce | PermissionOptionKind::RejectOnce)
+    };
+    standard_options().into_iter().filter(once).collect()
+}
+
 /// A question for the person, about one tool call.
 #[derive(Clone, Debug)]
 pub struct Question {
     call: ToolCallUpdate,
-    options: Vec<PermissionOption>,
+    /// Those that were chosen for it.
+    options: Option<Vec<PermissionOption>>,
     operation: Option<String>,
 }
 
 impl Question {
-    /// Whether this tool call may run, with the [standard options](standard_options). Give the whole call: what the question
-    /// does not say, a person who is asked may not see.
+    /// Whether this tool call may run. Give the whole call: what the question does not say, a person who is asked may not
+    /// see.
+    ///
+    /// With an [operation](Self::operation) the [standard options](standard_options) are offered, without one only those
+    /// of them that count once.
     pub fn new(call: impl Into<ToolCallUpdate>) -> Self {
-        Self { call: call.into(), options: standard_options(), operation: None }
+        Self { call: call.into(), options: None, operation: None }
     }
 
-    /// Whether the call may run on which this question is [asked](crate::Tool::ask), with the standard options.
+    /// Whether the call may run on which this question is [asked](crate::Tool::ask); the options are those of
+    /// [`new`](Self::new).
     pub fn standard() -> Self {
         Self::new(ToolCallUpdate::new(""))
     }
 
-    /// Other options than the standard ones.
+    /// Other options than the usual ones. Where no [operation](Self::operation) is given, an answer *always* or *never*
+    /// counts once.
     #[must_use]
     pub fn options(mut self, options: impl Into<Vec<PermissionOption>>) -> Self {
-        self.options = options.into();
+        self.options = Some(options.into());
         self
     }
 
     /// What exactly would be allowed: an answer *always* or *never* is remembered for this session and this text, so
-    /// it should name all that the person was shown. Without it such an answer counts once. Where a
+    /// it should name all that the person was shown. Where a
     /// [runtime](crate::Runtime) has a store, the answer is remembered with the session, after a restart too.
     #[must_use]
     pub fn operation(mut self, operation: impl Into<String>) -> Self {
@@ -83,6 +97,8 @@ impl Question {
     /// The request is built before the future is, which then holds it once; nothing happens before that is polled.
     pub(crate) fn ask(self, turn: &Turn) -> impl Future<Output = Result<Decision, ClientError>> + Send {
         let Self { call, options, operation } = self;
+        let usual = if operation.is_some() { standard_options } else { once_options };
+        let options = options.unwrap_or_else(usual);
         let request = RequestPermissionRequest::new(turn.session_id().clone(), call, options);
         async move {
             if turn.is_cancelled() {

@@ -149,6 +149,10 @@ async fn a_question_about_an_unannounced_call_announces_it() {
     assert_eq!(announced["params"]["update"]["title"], "Delete everything");
     let question = peer.next().await;
     assert_eq!(question["params"]["toolCall"]["toolCallId"], "t");
+    // ACPX-PERM-012: nothing says what an answer for good would hold for.
+    let options = question["params"]["options"].as_array().expect("options");
+    let kinds: Vec<_> = options.iter().map(|option| &option["kind"]).collect();
+    assert_eq!(kinds, ["allow_once", "reject_once"]);
     peer.send(reply(&question, selected("reject"))).await;
     let (rest, ended) = peer.answer(&prompt).await;
     assert_eq!(rest.last().unwrap()["params"]["update"]["status"], "failed");

@@ -16,7 +16,6 @@ use super::name::Name;
 
 /// What the file is called; no session's is.
 const GIVEN: &str = "ids";
-const ENTRY: usize = size_of::<u64>();
 
 /// What this process knows of the ids in a directory: eight bytes for each.
 #[derive(Debug)]
@@ -50,7 +49,8 @@ impl Ids {
             None => open(OpenOptions::new().create(true), &path, false).map(|file| (file, 0)),
         };
         let written = given.and_then(|(mut file, read)| {
-            file.write_all(&hash.to_le_bytes())?;
+            // A line end before it as well: what a full disk left of an earlier entry is a line of its own then.
+            file.write_all(format!("\n{hash:016x}\n").as_bytes())?;
             self.given = Some((file, read));
             Ok(())
         });
@@ -105,13 +105,15 @@ fn open(options: &mut OpenOptions, path: &Path, anew: bool) -> io::Result<File> 
 /// Reads on where reading has ended before.
 fn take(file: &mut File, read: &mut u64, known: &mut HashSet<u64>) -> io::Result<()> {
     file.seek(SeekFrom::Start(*read))?;
-    let mut entries = Vec::new();
-    file.read_to_end(&mut entries)?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
     // Half an entry may be on its way.
-    for entry in entries.chunks_exact(ENTRY) {
-        known.extend(entry.try_into().map(u64::from_le_bytes));
-        *read += ENTRY as u64;
-    }
+    let Some(end) = text.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+    let entries = text[..end].split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+    known.extend(
+        entries.filter(|entry| entry.len() == 16).filter_map(|entry| u64::from_str_radix(entry, 16).ok()),
+    );
+    *read += end as u64;
     Ok(())
 }
 
@@ -152,6 +154,12 @@ mod tests {
         assert_eq!(fs::metadata(dir.path().join(GIVEN)).unwrap().len(), 0);
         assert!(one.may_hold(&"named".into()).unwrap() && !one.may_hold(&a).unwrap());
         one.give(&a).unwrap();
+        // A disk was full for a moment, and has half an entry.
+        let mut half = OpenOptions::new().append(true).open(dir.path().join(GIVEN)).unwrap();
+        half.write_all(b"\n0123").unwrap();
+        let mut two = Ids::read(dir.path()).unwrap();
+        one.give(&b).unwrap();
+        assert!(two.may_hold(&b).unwrap() && two.may_hold(&a).unwrap());
         // Somebody tidies up.
         fs::remove_file(dir.path().join(GIVEN)).unwrap();
         assert!(one.may_hold(&"named".into()).unwrap());
