@@ -29,8 +29,7 @@ impl<'o> Line<'o> {
     /// A variant that is more than a name is an object with one member.
     fn open_variant(&mut self, name: &str, open: &str, close: &'static str) -> Items<'_, 'o> {
         self.out.push(b'{');
-        text::write(self.out, name);
-        self.out.push(b':');
+        text::write_name(self.out, name);
         self.open(open, close)
     }
 }
@@ -72,11 +71,10 @@ impl<'l, 'o> Serializer for &'l mut Line<'o> {
         serialize_bytes: &[u8],
     }
 
+    #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
         if self.verbatim {
-            // It may have been formatted over several lines. Outside strings a line end is only white space, and
-            // inside strings JSON has none.
-            self.out.extend(value.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+            write_verbatim(self.out, value);
         } else {
             text::write(self.out, value);
         }
@@ -171,6 +169,13 @@ impl<'l, 'o> Serializer for &'l mut Line<'o> {
     }
 }
 
+/// Writes JSON that may have been formatted over several lines. Outside strings a line end is only white space, and
+/// inside strings JSON has none.
+#[inline(never)]
+fn write_verbatim(out: &mut Vec<u8>, json: &str) {
+    out.extend(json.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+}
+
 /// The inside of an array or an object.
 pub(super) struct Items<'l, 'o> {
     line: &'l mut Line<'o>,
@@ -217,8 +222,7 @@ impl Items<'_, '_> {
             return written;
         }
         self.comma();
-        text::write(self.line.out, name);
-        self.line.out.push(b':');
+        text::write_name(self.line.out, name);
         value.serialize(&mut *self.line)
     }
 

@@ -1,11 +1,51 @@
 //! Strings as JSON writes them, looked at eight bytes at a time.
 
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGHEST: u64 = ONES << 7;
+
 /// Writes `text` in quotes, with the same escapes as `serde_json`.
 pub(super) fn write(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
-    out.reserve(rest.len() + 2);
+    quoted(out, text.as_bytes(), b"\"");
+}
+
+/// Writes the name of a member, and its colon.
+pub(super) fn write_name(out: &mut Vec<u8>, name: &str) {
+    quoted(out, name.as_bytes(), b"\":");
+}
+
+/// Most strings are short and need no escape: those are looked at and written in two parts, which overlap where there are
+/// not enough bytes for both, and so without a loop or a call.
+fn quoted<const N: usize>(out: &mut Vec<u8>, text: &[u8], close: &[u8; N]) {
     out.push(b'"');
-    while !is_plain(rest) {
+    match (text.first_chunk(), text.last_chunk(), text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last), ..) if text.len() <= 16 && special(word(first)) | special(word(last)) == 0 => {
+            overlapped::<8>(out, text.len(), first, last);
+        }
+        (None, None, Some(first), Some(last)) if special(half(first) | half(last) << 32) == 0 => {
+            overlapped::<4>(out, text.len(), first, last);
+        }
+        (.., None, None) if !text.iter().any(|byte| needs_escape(*byte)) => {
+            text.iter().for_each(|byte| out.push(*byte));
+        }
+        _ => write_any(out, text),
+    }
+    out.extend_from_slice(close);
+}
+
+/// Writes `length` bytes, which begin with `first` and end with `last`.
+fn overlapped<const N: usize>(out: &mut Vec<u8>, length: usize, first: &[u8; N], last: &[u8; N]) {
+    let end = out.len() + length;
+    out.extend_from_slice(first);
+    out.truncate(end - N);
+    out.extend_from_slice(last);
+}
+
+/// Writes a text of any length.
+#[inline(never)]
+fn write_any(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
+    out.reserve(rest.len());
+    while !rest.is_empty() {
         let (plain, special) = rest.split_at(plain(rest));
         out.extend_from_slice(plain);
         rest = special.split_first().map_or(&[], |(byte, after)| {
@@ -13,44 +53,47 @@ pub(super) fn write(out: &mut Vec<u8>, text: &str) {
             after
         });
     }
-    out.extend_from_slice(rest);
-    out.push(b'"');
-}
-
-/// Whether nothing needs an escape, for short texts that are looked at in one or two steps; of long ones nothing is said.
-fn is_plain(bytes: &[u8]) -> bool {
-    let word = |bytes: &[u8; 8]| special(u64::from_le_bytes(*bytes));
-    let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
-    // The two parts overlap where there are not enough bytes for both.
-    match (bytes.first_chunk(), bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(first), Some(last), ..) => bytes.len() <= 16 && word(first) | word(last) == 0,
-        (.., Some(first), Some(last)) => special(half(first) | half(last) << 32) == 0,
-        _ => !bytes.iter().any(|byte| needs_escape(*byte)),
-    }
 }
 
 /// How many bytes at the beginning need no escape.
 fn plain(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks();
-    for (place, word) in words.iter().enumerate() {
-        let found = special(u64::from_le_bytes(*word));
+    for (place, bytes) in words.iter().enumerate() {
+        let found = special(word(bytes));
         if found != 0 {
             return place * 8 + found.trailing_zeros() as usize / 8;
         }
+    }
+    // What is left over makes a word with bytes that were seen before, and need no escape.
+    let over = match (bytes.last_chunk(), rest.first_chunk(), rest.last_chunk()) {
+        (Some(last), ..) => special(word(last)),
+        (None, Some(first), Some(last)) => special(half(first) | half(last) << 32),
+        _ => HIGHEST,
+    };
+    if over == 0 {
+        return bytes.len();
     }
     let at = rest.iter().position(|byte| needs_escape(*byte));
     words.len() * 8 + at.unwrap_or(rest.len())
 }
 
+fn word(bytes: &[u8; 8]) -> u64 {
+    u64::from_le_bytes(*bytes)
+}
+
+fn half(bytes: &[u8; 4]) -> u64 {
+    u32::from_le_bytes(*bytes).into()
+}
+
 /// The lowest bit that is set is the highest of the first byte, in memory, that needs an escape: a quote, a backslash or
 /// a control character. Bits above it mean nothing, since what is borrowed from a byte can make it look special.
 fn special(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHEST: u64 = ONES << 7;
     // Where `least` is more than the byte, the difference borrows into the highest bit.
-    let below = |word: u64, least: u8| word.wrapping_sub(ONES * u64::from(least)) & !word;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    (below(word, b' ') | equal(b'"') | equal(b'\\')) & HIGHEST
+    let below = |bytes: u64, least: u8| bytes.wrapping_sub(ONES * u64::from(least));
+    let changed = |bits: u8| word ^ (ONES * u64::from(bits));
+    // With this bit changed, the quote takes the place of the blank right behind the control characters.
+    let special = below(changed(b'"' ^ b' '), b' ' + 1) | below(changed(b'\\'), 1);
+    special & !word & HIGHEST
 }
 
 fn needs_escape(byte: u8) -> bool {
