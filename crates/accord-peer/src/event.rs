@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use accord_protocol::rpc::{Error, Fault, Id, Params};
+use accord_protocol::rpc::{Answer, Error, Fault, Id, Params};
 use accord_protocol::v1::SessionNotification;
 use serde_json::value::RawValue;
 
@@ -37,7 +37,7 @@ pub enum Event<W> {
         /// What was handed to [`Peer::request`](crate::Peer::request).
         waiter: W,
         /// The result, or why there is none.
-        outcome: Result<Box<RawValue>, Failed>,
+        outcome: Result<Answer, Failed>,
     },
     /// The peer no longer wants the answer to this call. It still has to be answered.
     Cancelled {

@@ -3,7 +3,7 @@
 use std::io;
 
 use accord_protocol::method::{Notification as _, Side};
-use accord_protocol::rpc::{self, Error, ErrorCode, Fault, Id, Malformed, Message, Params, Shape};
+use accord_protocol::rpc::{self, Answer, Error, ErrorCode, Fault, Id, Malformed, Message, Params, Shape};
 use accord_protocol::v1::SessionNotification;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -263,7 +263,7 @@ impl<W> Peer<W> {
         self.outgoing.drain()
     }
 
-    fn receive_response(&mut self, id: &Id, outcome: Result<Box<RawValue>, Failed>) -> Event<W> {
+    fn receive_response(&mut self, id: &Id, outcome: Result<Answer, Failed>) -> Event<W> {
         match (self.outgoing.take(id), outcome) {
             (Asked::Pending(waiter), outcome) => Event::Outcome { waiter, outcome },
             (_, Err(Failed::Refused(error))) if *id == Id::Null => {

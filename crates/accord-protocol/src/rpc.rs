@@ -4,6 +4,7 @@
 //! serialise one line straight into a buffer; [`params`] turns raw parameters into a typed value with an error
 //! that names the place and never the value.
 
+mod answer;
 mod depth;
 mod encode;
 mod envelope;
@@ -15,13 +16,15 @@ mod malformed;
 mod message;
 mod params;
 mod surrogates;
+mod typed;
 mod usual;
 
+pub use answer::Answer;
 pub use depth::MAX_DEPTH;
 pub use encode::{write_answer, write_notification, write_request};
 pub use error::{Error, ErrorCode};
-pub use held::Params;
 pub use id::Id;
 pub use malformed::{Fault, Malformed, Shape};
 pub use message::{Message, decode, decode_into};
-pub use params::{Misfit, params, typed};
+pub use params::Params;
+pub use typed::{Misfit, params, typed};

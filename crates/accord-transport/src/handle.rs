@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use accord_peer::{RequestKey, SendError};
 use accord_protocol::method;
-use accord_protocol::rpc;
+use accord_protocol::rpc::Answer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -59,7 +59,7 @@ impl Handle {
     /// Dropping the future gives the request up: if it was sent, `$/cancel_request` follows, and a late answer is
     /// ignored.
     pub async fn call<R: method::Request>(&self, request: &R) -> Result<R::Answer, CallError> {
-        typed(R::METHOD, self.call_raw(R::METHOD, request).await)
+        typed(R::METHOD, self.ask(R::METHOD, request).await)
     }
 
     /// Sends a request by the name of its method and waits for the raw answer.
@@ -70,6 +70,10 @@ impl Handle {
     /// # Cancel safety
     /// As [`Handle::call`].
     pub async fn call_raw(&self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError> {
+        self.ask(method, params).await.map(Answer::into_raw)
+    }
+
+    async fn ask(&self, method: &str, params: &impl Serialize) -> Outcome {
         let stamped = self.shared.stamp(params);
         let (key, receiver) = self
             .shared
@@ -256,6 +260,6 @@ fn request(
     Ok(key)
 }
 
-fn typed<T: DeserializeOwned>(method: &str, outcome: Outcome) -> Result<T, CallError> {
-    rpc::typed(outcome?.get()).map_err(|misfit| CallError::Undecodable { method: method.to_owned(), misfit })
+fn typed<T: DeserializeOwned + 'static>(method: &str, outcome: Outcome) -> Result<T, CallError> {
+    outcome?.take().map_err(|misfit| CallError::Undecodable { method: method.to_owned(), misfit })
 }

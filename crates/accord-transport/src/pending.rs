@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use accord_peer::RequestKey;
-use serde_json::value::RawValue;
+use accord_protocol::rpc::Answer;
 use tokio::sync::oneshot;
 
 use crate::shared::Shared;
 use crate::{CallError, End, Lost};
 
-/// The raw outcome of a request.
-pub(crate) type Outcome = Result<Box<RawValue>, CallError>;
+/// The outcome of a request.
+pub(crate) type Outcome = Result<Answer, CallError>;
 
 /// Who gets the outcome of a request.
 pub(crate) struct Waiter {

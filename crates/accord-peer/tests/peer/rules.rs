@@ -9,7 +9,7 @@ use crate::support::{output, peer, tell};
 
 fn outcome(events: Vec<Event<u8>>) -> Result<String, Failed> {
     match <[_; 1]>::try_from(events) {
-        Ok([Event::Outcome { outcome, .. }]) => outcome.map(|raw| raw.get().to_owned()),
+        Ok([Event::Outcome { outcome, .. }]) => outcome.map(|answer| answer.text().to_owned()),
         other => panic!("one outcome was expected, not {other:?}"),
     }
 }

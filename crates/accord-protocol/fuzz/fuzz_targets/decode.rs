@@ -34,7 +34,7 @@ fuzz_target!(|line: &[u8]| {
         }
         Message::Update(update) => again::<SessionNotification>(&update),
         Message::Response { outcome: Ok(result), .. } => {
-            answers(&result);
+            answers(&result.into_raw());
         }
         _ => {}
     }

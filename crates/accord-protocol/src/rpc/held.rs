@@ -1,121 +1,80 @@
-//! The parameters of a request on their way from the line to whoever serves it.
+//! One JSON value on its way from the line to whoever wants it: as text, and as what it says, where that was read at once.
 
-use std::{any::Any, fmt};
+use std::any::Any;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::method::Request;
-use crate::rpc::{Error, params};
-use crate::v1::{NewSessionRequest, PromptRequest, RequestPermissionRequest};
-
-/// The parameters of a request. Absent and `null` are the same.
+/// A JSON value out of a line.
 ///
-/// Those of the methods that are called all the time are read with their line, once; [`take`](Self::take) gives what is
-/// there. The text stays as it came.
-#[derive(Default)]
-pub struct Params {
-    /// One JSON value, if it is not `null`.
-    text: Option<Box<str>>,
-    read: Option<Read>,
+/// Most values are wanted as one type, and some of those come all the time. They are read with their line, once; the
+/// text stays for whoever wants it, or wants another type.
+pub(crate) enum Held {
+    /// Not read yet.
+    Raw(Box<RawValue>),
+    /// Read as what it should be, until that is taken. The text is JSON.
+    Read { text: Box<str>, value: Option<Value> },
 }
 
-type Read = Box<dyn Any + Send + Sync>;
+pub(crate) type Value = Box<dyn Any + Send + Sync>;
 
-impl Params {
-    /// Parameters as they stand in a line, unless they are anything but one JSON value.
-    pub(crate) fn of(method: &str, text: &str) -> Option<Self> {
-        let read = match method {
-            PromptRequest::METHOD => read::<PromptRequest>(text),
-            NewSessionRequest::METHOD => read::<NewSessionRequest>(text),
-            RequestPermissionRequest::METHOD => read::<RequestPermissionRequest>(text),
+/// How a value is read as what it should be.
+pub(crate) type Reader = fn(&str) -> Option<Value>;
+
+impl Held {
+    /// What `text` says if `read` can tell, or else the value as it stands; nothing if it is not one JSON value.
+    pub(crate) fn of(text: &str, read: Option<Reader>) -> Option<Self> {
+        match read.and_then(|read| read(text)) {
+            Some(value) => Some(Self::Read { text: text.trim_ascii().into(), value: Some(value) }),
+            None => serde_json::from_str(text).ok().map(Self::Raw),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Raw(raw) => raw.get(),
+            Self::Read { text, .. } => text,
+        }
+    }
+
+    pub(crate) fn raw(&self) -> Option<&RawValue> {
+        match self {
+            Self::Raw(raw) => Some(raw),
+            Self::Read { text, .. } => serde_json::from_str(text).ok(),
+        }
+    }
+
+    pub(crate) fn into_raw(self) -> Box<RawValue> {
+        match self {
+            Self::Raw(raw) => raw,
+            // What was read as something is JSON.
+            Self::Read { text, .. } => RawValue::from_string(text.into()).unwrap_or_default(),
+        }
+    }
+
+    /// What was read, once, if it is a `T`.
+    pub(crate) fn take<T: 'static>(&mut self) -> Option<T> {
+        match self {
+            Self::Read { value, .. } if value.as_deref()?.is::<T>() => {
+                value.take()?.downcast().ok().map(|value| *value)
+            }
             _ => None,
-        };
-        if read.is_none() {
-            serde_json::from_str::<&RawValue>(text).ok()?;
         }
-        Some(Self { text: present(text.trim_ascii()), read })
-    }
-
-    /// The parameters as they came.
-    pub fn raw(&self) -> Option<&RawValue> {
-        serde_json::from_str(self.text.as_deref()?).ok()
-    }
-
-    /// The parameters as a `T`; absent ones are the empty object.
-    ///
-    /// # Errors
-    /// As [`params`].
-    pub fn take<T: DeserializeOwned + 'static>(&mut self) -> Result<T, Error> {
-        match self.read.take().map(<Read>::downcast) {
-            Some(Ok(read)) => Ok(*read),
-            _ => params(self.raw()),
-        }
-    }
-}
-
-impl From<Option<&RawValue>> for Params {
-    fn from(params: Option<&RawValue>) -> Self {
-        Self { text: params.and_then(|params| present(params.get())), read: None }
     }
 }
 
 /// The copy has the text alone.
-impl Clone for Params {
+impl Clone for Held {
     fn clone(&self) -> Self {
-        Self { text: self.text.clone(), read: None }
+        Self::Raw(match self {
+            Self::Raw(raw) => raw.clone(),
+            Self::Read { text, .. } => Self::Read { text: text.clone(), value: None }.into_raw(),
+        })
     }
 }
 
-impl fmt::Debug for Params {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Params").field(&self.text).finish()
-    }
-}
-
-fn present(text: &str) -> Option<Box<str>> {
-    (text != "null").then(|| text.into())
-}
-
-fn read<T: Request + Sync>(text: &str) -> Option<Read> {
-    let read: T = serde_json::from_str(text).ok()?;
-    Some(Box::new(read))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-
-    const PROMPT: &str = r#"{"prompt":[],"sessionId":"s","more":1.50}"#;
-
-    #[test]
-    fn what_was_read_is_given_once_and_the_text_stays() {
-        let mut params = Params::of("session/prompt", PROMPT).expect("JSON");
-        assert_eq!(params.take(), Ok(PromptRequest::new("s", [])));
-        assert_eq!(params.raw().map(RawValue::get), Some(PROMPT));
-        assert_eq!(params.take(), Ok(PromptRequest::new("s", [])));
-    }
-
-    #[test]
-    fn whoever_wants_another_type_gets_it() {
-        let mut params = Params::of("session/prompt", PROMPT).expect("JSON");
-        assert_eq!(params.take().map(|value: Value| value["more"].clone()), Ok(1.5.into()));
-    }
-
-    // ACPX-RPC-013
-    #[test]
-    fn what_does_not_fit_is_told_when_it_is_wanted() {
-        let mut params = Params::of("session/prompt", r#" {"sessionId":5} "#).expect("JSON");
-        assert_eq!(params.raw().map(RawValue::get), Some(r#"{"sessionId":5}"#));
-        assert!(params.take::<PromptRequest>().is_err_and(|error| error.to_string().contains("sessionId")));
-    }
-
-    #[test]
-    fn nothing_but_one_value_will_do() {
-        assert!(Params::of("session/prompt", r#"{"prompt":[],"sessionId":"s"},"x":1"#).is_none());
-        assert!(Params::of("_x", "1 2").is_none());
-        assert!(Params::of("_x", "null").is_some_and(|params| params.raw().is_none()));
-    }
+/// Reads a value as a `T`.
+pub(crate) fn read<T: DeserializeOwned + Send + Sync + 'static>(text: &str) -> Option<Value> {
+    let value: T = serde_json::from_str(text).ok()?;
+    Some(Box::new(value))
 }

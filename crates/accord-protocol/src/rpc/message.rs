@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::method::Notification as _;
 use crate::rpc::envelope::{Envelope, Member};
 use crate::rpc::usual::{Usual, usual};
-use crate::rpc::{self, Error, Fault, Id, Malformed, Params, Shape, depth};
+use crate::rpc::{self, Answer, Error, Fault, Id, Malformed, Params, Shape, depth};
 use crate::v1::SessionNotification;
 
 /// What a line turned out to be.
@@ -45,7 +45,7 @@ pub enum Message {
         /// The id that the request had.
         id: Id,
         /// The result, or the refusal.
-        outcome: Result<Box<RawValue>, Error>,
+        outcome: Result<Answer, Error>,
     },
 }
 
@@ -106,9 +106,7 @@ fn well_formed(members: Usual<'_>) -> Option<Message> {
         Usual::Request { id, method, params } => {
             Message::Request { id, params: Params::of(method, params)?, method: method.into() }
         }
-        Usual::Answer { id, result } => {
-            Message::Response { id, outcome: Ok(serde_json::from_str(result).ok()?) }
-        }
+        Usual::Answer { id, result } => Message::Response { id, outcome: Ok(Answer::of(result)?) },
     })
 }
 
@@ -161,7 +159,7 @@ fn response(envelope: Envelope<'_>, fault: Option<Fault>) -> Result<Message, Mal
         (None, Member::Is(_) | Member::Odd, ..) => Err(Fault::Ambiguous),
         (None, _, Some(result), Some(_)) if result.get() != "null" => Err(Fault::Ambiguous),
         (None, _, _, Some(error)) => serde_json::from_str(error.get()).map(Err).map_err(|_| Fault::BadError),
-        (None, _, Some(result), None) => Ok(Ok(result.to_owned())),
+        (None, _, Some(result), None) => Ok(Ok(Answer::from(result.to_owned()))),
         (None, _, None, None) => Err(Fault::BadError),
     };
     let id = match (envelope.id, &result) {

@@ -119,7 +119,7 @@ impl Findings {
                 let Some(method) = calls.get(&(!from_client, id.to_string())) else { return };
                 let methods = [ClientRequest::METHODS, AgentRequest::METHODS].concat();
                 let Some((_, _, answer)) = methods.iter().find(|(name, ..)| name == method) else { return };
-                let sent: Value = serde_json::from_str(result.get()).expect("it is JSON");
+                let sent: Value = serde_json::from_str(result.text()).expect("it is JSON");
                 let sent = if sent.is_null() { serde_json::json!({}) } else { sent };
                 match again(answer, &sent) {
                     Ok(written) => self.compared(file, answer, &sent, &written),

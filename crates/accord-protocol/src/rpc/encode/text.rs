@@ -18,14 +18,18 @@ pub(super) fn write_name(out: &mut Vec<u8>, name: &str) {
 fn quoted<const N: usize>(out: &mut Vec<u8>, text: &[u8], close: &[u8; N]) {
     out.push(b'"');
     match (text.first_chunk(), text.last_chunk(), text.first_chunk(), text.last_chunk()) {
-        (Some(first), Some(last), ..) if text.len() <= 16 && special(word(first)) | special(word(last)) == 0 => {
+        (Some(first), Some(last), ..)
+            if text.len() <= 16 && special(word(*first)) | special(word(*last)) == 0 =>
+        {
             overlapped::<8>(out, text.len(), first, last);
         }
-        (None, None, Some(first), Some(last)) if special(half(first) | half(last) << 32) == 0 => {
+        (None, None, Some(first), Some(last)) if special(half(*first) | half(*last) << 32) == 0 => {
             overlapped::<4>(out, text.len(), first, last);
         }
         (.., None, None) if !text.iter().any(|byte| needs_escape(*byte)) => {
-            text.iter().for_each(|byte| out.push(*byte));
+            for byte in text {
+                out.push(*byte);
+            }
         }
         _ => write_any(out, text),
     }
@@ -59,15 +63,15 @@ fn write_any(out: &mut Vec<u8>, text: &[u8]) {
 fn plain(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks();
     for (place, bytes) in words.iter().enumerate() {
-        let found = special(word(bytes));
+        let found = special(word(*bytes));
         if found != 0 {
             return place * 8 + found.trailing_zeros() as usize / 8;
         }
     }
     // What is left over makes a word with bytes that were seen before, and need no escape.
     let over = match (bytes.last_chunk(), rest.first_chunk(), rest.last_chunk()) {
-        (Some(last), ..) => special(word(last)),
-        (None, Some(first), Some(last)) => special(half(first) | half(last) << 32),
+        (Some(last), ..) => special(word(*last)),
+        (None, Some(first), Some(last)) => special(half(*first) | half(*last) << 32),
         _ => HIGHEST,
     };
     if over == 0 {
@@ -77,12 +81,12 @@ fn plain(bytes: &[u8]) -> usize {
     words.len() * 8 + at.unwrap_or(rest.len())
 }
 
-fn word(bytes: &[u8; 8]) -> u64 {
-    u64::from_le_bytes(*bytes)
+fn word(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
 }
 
-fn half(bytes: &[u8; 4]) -> u64 {
-    u32::from_le_bytes(*bytes).into()
+fn half(bytes: [u8; 4]) -> u64 {
+    u32::from_le_bytes(bytes).into()
 }
 
 /// The lowest bit that is set is the highest of the first byte, in memory, that needs an escape: a quote, a backslash or
