@@ -5,6 +5,7 @@ mod json;
 mod maybe;
 mod members;
 mod meta;
+mod name;
 mod ordered;
 mod record;
 mod strings;
@@ -18,6 +19,7 @@ pub use tagged::Unknown;
 
 pub(crate) use ids::id;
 pub(crate) use members::{FromMembers, Inline, Members, within};
+pub(crate) use name::{Name, name, ready};
 pub(crate) use record::{AnyKey, KnownKey, Names, Record, camel, camel_bytes, camel_length, record};
 pub(crate) use strings::strings;
 pub(crate) use tagged::{Decoder, Tagged, TaggedVisitor, from, tagged};

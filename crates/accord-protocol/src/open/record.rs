@@ -103,11 +103,11 @@ macro_rules! record {
 
         impl $crate::open::Record for $name {
             fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                $(map.serialize_entry($crate::open::camel!($rfield), &self.$rfield)?;)*
+                $(map.serialize_entry(&$crate::open::name!($crate::open::camel!($rfield)), &self.$rfield)?;)*
                 $($crate::open::Inline::write(&self.$ifield, map)?;)?
                 $(
                     if !$crate::lenient::Slot::is_absent(&self.$ofield) {
-                        map.serialize_entry($crate::open::camel!($ofield), &self.$ofield)?;
+                        map.serialize_entry(&$crate::open::name!($crate::open::camel!($ofield)), &self.$ofield)?;
                     }
                 )*
                 Ok(())

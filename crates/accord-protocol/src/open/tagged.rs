@@ -197,7 +197,7 @@ macro_rules! tagged {
             fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
                 match self {
                     $(Self::$variant { $(0: $crate::open::tagged!(@bind inner $type))? } => {
-                        map.serialize_entry($tag, $crate::open::tagged!(@first $($text)+))?;
+                        map.serialize_entry(&$crate::open::name!($tag), $crate::open::tagged!(@first $($text)+))?;
                         $($crate::open::tagged!(@write inner map $type)?;)?
                         Ok(())
                     })+

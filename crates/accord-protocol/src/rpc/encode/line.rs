@@ -98,7 +98,12 @@ impl<'l, 'o> Serializer for &'l mut Line<'o> {
         self.serialize_unit()
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Error> {
+    /// The name of a member may be ready to be copied.
+    fn serialize_unit_variant(self, name: &'static str, _: u32, variant: &'static str) -> Result<(), Error> {
+        if name.len() == variant.len() + 3 && name.starts_with('"') {
+            text::write_ready(self.out, name);
+            return Ok(());
+        }
         self.serialize_str(variant)
     }
 
@@ -202,9 +207,10 @@ impl Items<'_, '_> {
         self.comma();
         let start = self.line.out.len();
         key.serialize(&mut *self.line)?;
-        match self.line.out.get(start) {
-            Some(b'"') => {}
-            Some(b'-' | b'0'..=b'9' | b't' | b'f') => {
+        match self.line.out.get(start..) {
+            Some([b'"', .., b':']) => return Ok(()),
+            Some([b'"', ..]) => {}
+            Some([b'-' | b'0'..=b'9' | b't' | b'f', ..]) => {
                 self.line.out.insert(start, b'"');
                 self.line.out.push(b'"');
             }

@@ -13,6 +13,15 @@ pub(super) fn write_name(out: &mut Vec<u8>, name: &str) {
     quoted(out, name.as_bytes(), b"\":");
 }
 
+/// Writes the name of a member that stands in quotes already, and with its colon.
+pub(super) fn write_ready(out: &mut Vec<u8>, name: &str) {
+    let name = name.as_bytes();
+    match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) if name.len() <= 16 => overlapped::<8>(out, name.len(), first, last),
+        _ => out.extend_from_slice(name),
+    }
+}
+
 /// Most strings are short and need no escape: those are looked at and written in two parts, which overlap where there are
 /// not enough bytes for both, and so without a loop or a call.
 fn quoted<const N: usize>(out: &mut Vec<u8>, text: &[u8], close: &[u8; N]) {
