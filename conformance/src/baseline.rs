@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::say::line;
 use crate::wire::requirement::{self, Side};
 use crate::wire::run::Outcome;
 use crate::wire::verdict::Verdict;
@@ -66,6 +67,24 @@ impl Baseline {
             }
         }
         Ok(Self { known })
+    }
+
+    /// The text of a file in which nothing of `outcomes` deviates: each entry with what was found, for its reason to be put in that
+    /// place, or with the reason that it has already.
+    pub(crate) fn draft(known: Option<&Self>, side: Side, outcomes: &[Outcome]) -> String {
+        let mut text = String::from(
+            "# What is known to fail, or to be inconclusive though it binds, each with the reason.\n",
+        );
+        let nothing = Self::default();
+        for outcome in outcomes.iter().filter(|outcome| nothing.deviation(outcome).is_some()) {
+            let (id, verdict) = (&outcome.requirement.id, outcome.verdict);
+            let kept = known.and_then(|known| known.reason(id));
+            let reason = kept.map_or_else(|| format!("to be looked at: {}", outcome.why), str::to_owned);
+            // A JSON string without control characters is one of TOML as well.
+            let reason = serde_json::Value::String(reason.replace(char::is_control, " "));
+            line!(text, "\n[[{side}]]\nid = \"{id}\"\nverdict = \"{verdict}\"\nreason = {reason}");
+        }
+        text
     }
 
     /// The reason why a requirement is known to fail.
@@ -131,6 +150,28 @@ mod tests {
         assert_eq!(of("ACP-INIT-002", Verdict::Failed), 1);
         assert_eq!(of("ACP-INIT-002", Verdict::Inconclusive), 1);
         assert_eq!(of("ACP-INIT-002", Verdict::Skipped), 0);
+    }
+
+    #[test]
+    fn a_draft_lists_what_deviates_and_keeps_reasons() {
+        let mut outcomes = [
+            outcome("ACP-INIT-001", Verdict::Failed),
+            outcome("ACP-INIT-002", Verdict::Inconclusive),
+            outcome("ACP-INIT-003", Verdict::Skipped),
+            outcome("ACP-SCHEMA-001", Verdict::Passed),
+        ];
+        outcomes[0].why = "it says \"no\"\nand ends".into();
+        let text = Baseline::draft(None, Side::Agent, &outcomes);
+        let baseline = Baseline::parse(&text, Side::Agent).unwrap();
+        assert_eq!(baseline.deviations(&outcomes), Vec::<String>::new());
+        assert_eq!(baseline.known.len(), 2);
+        assert_eq!(baseline.reason("ACP-INIT-001"), Some("to be looked at: it says \"no\" and ends"));
+        let reasoned = text.replace("to be looked at: ", "planned: ");
+        let reasoned = Baseline::parse(&reasoned, Side::Agent).unwrap();
+        assert_eq!(
+            Baseline::draft(Some(&reasoned), Side::Agent, &outcomes),
+            text.replace("to be looked at: ", "planned: ")
+        );
     }
 
     #[test]

@@ -18,12 +18,15 @@ use self::args::{Args, Flag};
 use crate::report::Report;
 use crate::say::line;
 use crate::waiting::Waiting;
+use crate::wire::verdict::{BINDING, Verdict};
 
 /// A subcommand: its name, what it does, its flags, its function.
 struct Command {
     name: &'static str,
     about: &'static str,
     flags: &'static [&'static [Flag]],
+    /// It gives verdicts, which its help explains.
+    judges: bool,
     run: fn(&Args) -> Result<ExitCode, String>,
 }
 
@@ -32,36 +35,42 @@ const COMMANDS: &[Command] = &[
         name: "scenario",
         about: "the scenario alone: a session's life over several processes: accord-conformance scenario [flags] -- COMMAND…",
         flags: &[subject::FLAGS, scenario::FLAGS, output::FLAGS],
+        judges: true,
         run: scenario::run,
     },
     Command {
         name: "agent",
         about: "the scenario and all checks of an agent: accord-conformance agent [flags] -- COMMAND…",
         flags: &[subject::FLAGS, agent::FLAGS, scenario::FLAGS, output::FLAGS],
+        judges: true,
         run: agent::run,
     },
     Command {
         name: "client",
         about: "all checks of a client: accord-conformance client [flags] -- COMMAND… {AGENT} …",
         flags: &[client::FLAGS, output::FLAGS],
+        judges: true,
         run: client::run,
     },
     Command {
         name: "replay",
         about: "a recording as an agent on stdin and stdout, or as the client of one: accord-conformance replay RECORDING [-- AGENT…]",
         flags: &[replay::FLAGS],
+        judges: false,
         run: replay::run,
     },
     Command {
         name: "list",
         about: "the requirements, and which of them are checked",
         flags: &[catalogue::FLAGS],
+        judges: false,
         run: catalogue::list,
     },
     Command {
         name: "explain",
         about: "one requirement: accord-conformance explain ID",
         flags: &[],
+        judges: false,
         run: catalogue::explain,
     },
 ];
@@ -135,7 +144,47 @@ fn help(command: &Command) -> String {
     let mut text = format!("{}\n\n", command.about);
     for flag in command.flags.iter().copied().flatten() {
         let left = format!("--{} {}", flag.name, flag.value);
-        line!(text, "  {left:28} {}", flag.about);
+        // One that is longer than its column has a line for itself.
+        let left = if left.len() > LEFT { format!("{left}\n{:1$}", "", LEFT + 2) } else { left };
+        line!(text, "  {left:LEFT$} {}", wrapped(flag.about));
     }
+    if command.judges {
+        text.push_str(&words());
+    }
+    text
+}
+
+/// How wide the names of flags are, and what stands beside them.
+const LEFT: usize = 28;
+const RIGHT: usize = 92;
+
+/// Text in lines that fit beside the names.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("it begins with one, and only grows");
+        if !line.is_empty() && line.len() + word.len() >= RIGHT {
+            lines.push(word.to_owned());
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.join(&format!("\n{:1$}", "", LEFT + 3))
+}
+
+/// What the words of a report mean, and what the process says at its end.
+fn words() -> String {
+    let mut text = String::from("\nVerdicts\n\n");
+    for verdict in Verdict::ALL {
+        line!(text, "  {:13} {}", verdict.to_string(), verdict.meaning());
+    }
+    line!(text, "\n  {BINDING}; others are told, and decide nothing");
+    line!(
+        text,
+        "\nStatus  0 no binding failure\n        1 a binding failure, or, with --known, anything that is not as listed\n        2 nothing to check: no such program, or it does not speak ACP"
+    );
     text
 }

@@ -45,11 +45,25 @@ impl Report {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }
 
+    /// The verdict on the whole, as the rest of a sentence that begins with the program's name.
+    pub(crate) fn verdict(&self) -> String {
+        let failed = self.count(Verdict::Failed);
+        let seen = self.count(Verdict::Passed) + failed > 0 || !self.rows.is_empty();
+        let known = self.outcomes.iter().filter(|outcome| decides_against(outcome)).count();
+        match self.objections().as_slice() {
+            [] if !seen => "was not seen to do anything, so nothing is said of it".into(),
+            [] if known > 0 => format!("is as known: {known} listed binding failures, and no other"),
+            [] => "conforms to ACP v1: no binding failure".into(),
+            [only] => format!("does not conform to ACP v1: {only}"),
+            all => format!("does not conform to ACP v1, for {} reasons", all.len()),
+        }
+    }
+
     /// Why the run as a whole does not hold: one line each; none if it does.
     pub(crate) fn objections(&self) -> Vec<String> {
         let steps = self.rows.iter().filter(|row| row.verdict == Verdict::Failed);
         let cut = self.cut.map(|(done, all)| format!("stopped after {done} of {all} checks"));
-        let steps = steps.map(|row| format!("run {}: {}", row.run, row.step));
+        let steps = steps.map(|row| format!("the scenario's run {}: “{}” failed", row.run, row.step));
         let mut objections: Vec<String> = cut.into_iter().chain(steps).collect();
         if let Some(baseline) = &self.baseline {
             objections.extend(baseline.deviations(&self.outcomes));

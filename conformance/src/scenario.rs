@@ -24,7 +24,6 @@ use crate::wire::frame::Frame;
 use crate::wire::recording::Recording;
 use crate::wire::verdict::Verdict;
 
-pub(crate) use plan::NOT_REACHED;
 pub(crate) use stage::Stage;
 
 /// How the scenario is played.

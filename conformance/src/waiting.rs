@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// How often a log that nobody watches hears of the same wait again.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The one thing at a time that is waited for.
+/// What is waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Arc<Shared>);
 
@@ -25,7 +25,12 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    wait: Option<Wait>,
+    /// The oldest stands first; it is the one that is told.
+    waits: Vec<Wait>,
+    /// When something was said last.
+    said: Option<Instant>,
+    /// Somebody is to hear of it.
+    told: bool,
     /// A moving line is on the terminal.
     shown: bool,
     over: bool,
@@ -35,9 +40,9 @@ struct State {
 struct Wait {
     what: String,
     since: Instant,
-    limit: Duration,
-    /// When it is told next.
-    due: Instant,
+    limit: Option<Duration>,
+    /// How long nothing is said of it.
+    moment: Duration,
 }
 
 impl Waiting {
@@ -45,6 +50,7 @@ impl Waiting {
     pub(crate) fn new(wanted: bool) -> Self {
         let waiting = Self::default();
         if wanted {
+            waiting.0.lock().told = true;
             let shared = Arc::clone(&waiting.0);
             thread::spawn(move || shared.tell());
         }
@@ -53,21 +59,40 @@ impl Waiting {
 
     /// From now on it is `what` that is waited for, no longer than `limit`.
     pub(crate) fn on(&self, what: impl Into<String>, limit: Duration) {
-        let since = Instant::now();
-        self.set(Some(Wait { what: what.into(), since, limit, due: since + MOMENT }));
+        let wait = Wait { what: what.into(), since: Instant::now(), limit: Some(limit), moment: MOMENT };
+        self.change(|waits| *waits = vec![wait]);
     }
 
     /// It came, or will not come.
     pub(crate) fn over(&self) {
-        self.set(None);
+        self.change(Vec::clear);
     }
 
-    fn set(&self, wait: Option<Wait>) {
+    /// A check runs, beside others perhaps, until `ended`.
+    pub(crate) fn begun(&self, check: &str) {
+        let moment = if say::lively() { MOMENT } else { PAUSE };
+        let wait = Wait { what: check.to_owned(), since: Instant::now(), limit: None, moment };
+        self.change(|waits| waits.push(wait));
+    }
+
+    /// The check has come to its end.
+    pub(crate) fn ended(&self, check: &str) {
+        self.change(|waits| waits.retain(|wait| wait.what != check));
+    }
+
+    /// Something that explains what follows, told at once if anything is.
+    pub(crate) fn remark(&self, text: &str) {
+        if self.0.lock().told {
+            say::err(text);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Wait>)) {
         let mut state = self.0.lock();
         if std::mem::take(&mut state.shown) {
             say::err("\r\x1b[2K");
         }
-        state.wait = wait;
+        change(&mut state.waits);
         self.0.changed.notify_all();
     }
 }
@@ -89,8 +114,7 @@ impl Shared {
         let mut state = self.lock();
         while !state.over {
             let now = Instant::now();
-            let rest = state.wait.as_ref().map(|wait| wait.due.saturating_duration_since(now));
-            state = match rest {
+            state = match state.due().map(|due| due.saturating_duration_since(now)) {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(Duration::ZERO) => {
                     state.say(now);
@@ -105,20 +129,24 @@ impl Shared {
 }
 
 impl State {
+    /// When the oldest wait is told next.
+    fn due(&self) -> Option<Instant> {
+        let pause = if self.shown { TICK } else { PAUSE };
+        let oldest = self.waits.first()?;
+        let first = oldest.since + oldest.moment;
+        Some(self.said.filter(|said| *said >= first).map_or(first, |said| said + pause))
+    }
+
     fn say(&mut self, now: Instant) {
-        let Some(wait) = &mut self.wait else { return };
-        let text = format!(
-            "  waiting for {}: {:.0} s, of at most {:.0} s",
-            wait.what,
-            wait.since.elapsed().as_secs_f64(),
-            wait.limit.as_secs_f64()
-        );
+        let Some(wait) = self.waits.first() else { return };
+        let limit = wait.limit.map(|limit| format!(", of at most {} s", limit.as_secs_f32().round()));
+        let waited = now.saturating_duration_since(wait.since).as_secs();
+        let text = format!("  waiting for {}: {waited} s{}", wait.what, limit.unwrap_or_default());
+        self.said = Some(now);
         self.shown = say::lively();
         if self.shown {
-            wait.due = now + TICK;
             say::err(&format!("\r\x1b[2K{text}"));
         } else {
-            wait.due = now + PAUSE;
             say::err(&format!("{text}\n"));
         }
     }

@@ -49,7 +49,7 @@ pub(crate) fn examine(
     subject::probe(args, &mut subject, args.has("only"), waiting)?;
     let (rows, recordings) =
         if alone { Default::default() } else { scenario::play(args, subject.clone(), waiting)? };
-    let Ran { outcomes, cut } = run::run(&subject, |id| wanted(args, id), jobs, told);
+    let Ran { outcomes, cut } = run::run(&subject, |id| wanted(args, id), jobs, waiting, told);
     let name = subject.facts.name().unwrap_or_else(|| args.command.join(" "));
     Ok(Report {
         side: Side::Agent,

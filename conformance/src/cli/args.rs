@@ -101,13 +101,14 @@ impl Args {
 
     /// The flags by which one check of this run can be run again: all but those that pick checks and write reports.
     pub(crate) fn again(&self) -> Vec<String> {
-        const LEFT_OUT: [&str; 12] = [
+        const LEFT_OUT: [&str; 13] = [
             "only",
             "no-scenario",
             "jobs",
             "all",
             "no-progress",
             "known",
+            "write-known",
             "html",
             "json",
             "junit",

@@ -43,8 +43,27 @@ pub(super) fn list(args: &Args) -> Result<ExitCode, String> {
             }
         }
     }
+    line!(text, "");
+    for side in sides {
+        line!(text, "{}", sum(*side));
+    }
     crate::say::out(&text);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What becomes of all requirements in a run on this side.
+fn sum(side: Side) -> String {
+    let all = requirement::all();
+    let (bound, others): (Vec<&Requirement>, Vec<&Requirement>) =
+        all.iter().partition(|each| each.side.includes(side));
+    let (checked, unseen) = (checked(side).len(), requirement::unseen(side).len());
+    format!(
+        "{side}s: of {} requirements {checked} are checked, {unseen} cannot be seen from outside, {} are for information and have no \
+         check, {} do not bind {side}s",
+        all.len(),
+        bound.len() - checked - unseen,
+        others.len()
+    )
 }
 
 pub(super) fn explain(args: &Args) -> Result<ExitCode, String> {

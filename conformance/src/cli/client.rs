@@ -64,7 +64,7 @@ pub(crate) fn examine(
     waiting.over();
     probed.map_err(|why| why + &super::subject::elsewhere(args, ""))?;
     let wanted = |id: &str| super::agent::wanted(args, id);
-    let Ran { outcomes, cut } = run_client::run(&visitor, wanted, jobs, told);
+    let Ran { outcomes, cut } = run_client::run(&visitor, wanted, jobs, waiting, told);
     Ok(Report {
         side: Side::Client,
         command: args.command.clone(),

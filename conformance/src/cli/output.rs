@@ -1,6 +1,7 @@
 //! Where reports go, and what the process says at its end.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,6 +16,11 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("no-progress", "", "say nothing of how far the run is, and of what is waited for"),
     flag("all", "", "show what passed and what was skipped, too"),
     flag("known", "FILE", "what is known to fail (TOML), as a strict baseline"),
+    flag(
+        "write-known",
+        "FILE",
+        "write a new file for --known, in which all that fails now is listed; give each its reason",
+    ),
     flag("html", "FILE", "write the report as a page with sequence diagrams"),
     flag("json", "FILE", "write the report for programs"),
     flag("junit", "FILE", "write the report for CI servers"),
@@ -26,8 +32,11 @@ pub(super) fn progress(args: &Args) -> (terminal::Progress, Arc<Waiting>) {
     (terminal::Progress::new(wanted), Arc::new(Waiting::new(wanted)))
 }
 
-/// What `--known` says.
+/// What `--known` says. A file that `--write-known` would overwrite is an error, before anything runs: it may hold reasons.
 pub(super) fn baseline(args: &Args, side: Side) -> Result<Option<Baseline>, String> {
+    if let Some(path) = args.value("write-known").filter(|path| Path::new(path).exists()) {
+        return Err(format!("--write-known: {path} is there already; name a new file"));
+    }
     args.value("known").map(|path| Baseline::read(path.as_ref(), side)).transpose()
 }
 
@@ -43,6 +52,7 @@ pub(super) fn deliver(args: &Args, report: &Report) -> Result<ExitCode, String> 
     write("html", &|| html::render(report))?;
     write("json", &|| json::render(report))?;
     write("junit", &|| junit::render(report))?;
+    write("write-known", &|| Baseline::draft(report.baseline.as_ref(), report.side, &report.outcomes))?;
     if let Some(status) = stop::status() {
         return Ok(ExitCode::from(status));
     }

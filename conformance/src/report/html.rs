@@ -9,8 +9,9 @@ use crate::say::line;
 use crate::scenario::Row;
 use crate::wire::requirement::Side;
 use crate::wire::run::Outcome;
-use crate::wire::verdict::Verdict;
+use crate::wire::verdict::{BINDING, Verdict};
 
+/// What a reader looks for first stands first.
 const VERDICTS: [Verdict; 4] = [Verdict::Failed, Verdict::Inconclusive, Verdict::Skipped, Verdict::Passed];
 
 /// The whole page.
@@ -21,7 +22,7 @@ pub(crate) fn render(report: &Report) -> String {
     line!(page, "<style>\n{}</style>", include_str!("html/page.css"));
     head(&mut page, report);
     line!(page, "<main>");
-    objections(&mut page, report);
+    reasons(&mut page, report);
     if !report.rows.is_empty() {
         scenario(&mut page, report);
     }
@@ -40,16 +41,11 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn head(page: &mut String, report: &Report) {
-    let objections = report.objections();
-    let (class, verdict) = match objections.len() {
-        0 => ("holds", "Conforms to ACP v1: nothing that binds failed".to_owned()),
-        1 => ("broken", format!("Does not hold: {}", objections[0])),
-        count => ("broken", format!("Does not hold: {count} objections")),
-    };
+    let class = if report.objections().is_empty() { "holds" } else { "broken" };
     let side = if report.side == Side::Client { "Client" } else { "Agent" };
     line!(page, "<header>\n<h1>{}</h1>", escaped(&report.name));
     line!(page, "<div class=\"soft\">{side} · <code>{}</code></div>", escaped(&report.command.join(" ")));
-    line!(page, "<div class=\"verdict {class}\">{}</div>", escaped(&verdict));
+    line!(page, "<div class=\"verdict {class}\">{}</div>", escaped(&capital(&report.verdict())));
     if !report.outcomes.is_empty() {
         line!(page, "<div class=\"bar\">");
         for verdict in VERDICTS.iter().rev() {
@@ -68,13 +64,13 @@ fn counts(report: &Report) -> String {
     told.chain([format!("in {:.1} s", report.took.as_secs_f64())]).collect::<Vec<_>>().join(" · ")
 }
 
-/// What speaks against the program, each with its reason and the way to its frames.
-fn objections(page: &mut String, report: &Report) {
+/// Why the program does not conform, each with its reason and the way to its frames.
+fn reasons(page: &mut String, report: &Report) {
     let objections = report.objections();
     if objections.is_empty() {
         return;
     }
-    line!(page, "<h2>What does not hold</h2>\n<ul class=\"objections\">");
+    line!(page, "<h2>Why it does not conform</h2>\n<ul class=\"reasons\">");
     for objection in &objections {
         let id = objection.split(' ').next().unwrap_or_default();
         if let Some(outcome) = report.outcomes.iter().find(|outcome| outcome.requirement.id == id) {
@@ -149,11 +145,14 @@ fn results(page: &mut String, report: &Report) {
         let count = report.count(verdict);
         line!(
             page,
-            "<button data-verdict=\"{verdict}\" aria-pressed=\"false\"><i class=\"dot {verdict}\"></i>{count} {verdict}</button>"
+            "<button data-verdict=\"{verdict}\" aria-pressed=\"false\" title=\"{}\"><i class=\"dot {verdict}\"></i>{count} {verdict}</button>",
+            verdict.meaning()
         );
     }
     line!(page, "<input type=\"search\" placeholder=\"Find\" aria-label=\"Find a requirement\">");
-    line!(page, "</div>\n<div id=\"results\">");
+    line!(page, "</div>");
+    words(page);
+    line!(page, "<div id=\"results\">");
     let mut subjects: Vec<&str> = Vec::new();
     for outcome in &report.outcomes {
         let subject = subject_of(&outcome.requirement.id);
@@ -175,6 +174,15 @@ fn results(page: &mut String, report: &Report) {
         line!(page, "</details>");
     }
     line!(page, "</div>");
+}
+
+/// What the words of the report mean.
+fn words(page: &mut String) {
+    line!(page, "<details class=\"words\"><summary>What these words mean</summary>\n<dl>");
+    for verdict in VERDICTS {
+        line!(page, "<dt><i class=\"dot {verdict}\"></i>{verdict}</dt><dd>{}</dd>", verdict.meaning());
+    }
+    line!(page, "<dt>binding</dt><dd>{BINDING}</dd>\n</dl></details>");
 }
 
 fn requirement(page: &mut String, report: &Report, outcome: &Outcome) {
@@ -234,6 +242,12 @@ fn marked(text: &str) -> String {
             },
         )
         .collect()
+}
+
+/// With a capital letter, as the first word of a sentence.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 pub(super) fn escaped(text: &(impl Display + ?Sized)) -> String {

@@ -11,7 +11,6 @@ use crate::wire::verdict::Verdict;
 /// The whole report as one JSON document.
 pub(crate) fn render(report: &Report) -> String {
     let objections = report.objections();
-    let counts = [Verdict::Passed, Verdict::Failed, Verdict::Skipped, Verdict::Inconclusive];
     let document = json!({
         "kit": env!("CARGO_PKG_VERSION"),
         "side": report.side.to_string(),
@@ -21,7 +20,7 @@ pub(crate) fn render(report: &Report) -> String {
         "stopped": report.cut.map(|(done, all)| json!({"done": done, "of": all})),
         "holds": objections.is_empty(),
         "objections": objections,
-        "counts": counts.map(|verdict| (verdict.to_string(), report.count(verdict))).into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "counts": Verdict::ALL.map(|verdict| (verdict.to_string(), report.count(verdict))).into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "scenario": report.rows.iter().map(step).collect::<Vec<_>>(),
         "results": report.outcomes.iter().map(|outcome| result(report, outcome)).collect::<Vec<_>>(),
     });

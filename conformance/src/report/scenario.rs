@@ -1,7 +1,7 @@
 //! The twice-run scenario on a terminal: a line a step as it ends, then the frames of what failed.
 
 use crate::say::{Colour, line, paint};
-use crate::scenario::{NOT_REACHED, Row};
+use crate::scenario::Row;
 use crate::wire::run::title;
 use crate::wire::verdict::Verdict;
 
@@ -20,9 +20,7 @@ pub(crate) fn row(row: &Row, told: &mut String) -> String {
         Verdict::Skipped => Colour::Grey,
         Verdict::Inconclusive => Colour::Yellow,
     };
-    let reached = !row.why.starts_with(NOT_REACHED);
-    let result = if reached { row.verdict.to_string() } else { NOT_REACHED.to_owned() };
-    let result = paint(&format!("{result:12}"), colour);
+    let result = paint(&format!("{:12}", row.verdict), colour);
     let time = format!("{:.0} ms", row.took.as_secs_f64() * 1000.0);
     let mut text = String::new();
     line!(text, "  {:3}  {:52} {result} {time:>8}", row.run, row.step);

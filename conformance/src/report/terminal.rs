@@ -24,15 +24,15 @@ pub(crate) fn render(report: &Report, all: bool) -> String {
     let (expected, new): (Vec<&Outcome>, Vec<&Outcome>) = of(Verdict::Failed).partition(known);
     let (deciding, told): (Vec<&Outcome>, Vec<&Outcome>) =
         new.iter().partition(|outcome| decides_against(outcome));
-    section(&mut text, "Failed", Colour::Red, &deciding, true);
+    section(&mut text, "Failed, binding", Colour::Red, &deciding, true);
     if let Some(first) = deciding.first() {
         line!(text, "Again, the first of them alone:\n  {}\n", report.rerun(first));
     }
-    section(&mut text, "Failed, advisory or informational", Colour::Yellow, &told, false);
+    section(&mut text, "Failed, not binding", Colour::Yellow, &told, false);
     section(&mut text, "Failed, as known", Colour::Grey, &expected, false);
-    by_reason(&mut text, "Inconclusive", &of(Verdict::Inconclusive).collect::<Vec<_>>());
+    by_reason(&mut text, Verdict::Inconclusive, &of(Verdict::Inconclusive).collect::<Vec<_>>());
     if all {
-        by_reason(&mut text, "Skipped", &of(Verdict::Skipped).collect::<Vec<_>>());
+        by_reason(&mut text, Verdict::Skipped, &of(Verdict::Skipped).collect::<Vec<_>>());
         section(&mut text, "Passed", Colour::Green, &of(Verdict::Passed).collect::<Vec<_>>(), false);
     }
     if outcomes.len() > FEW {
@@ -95,11 +95,12 @@ fn section(text: &mut String, name: &str, colour: Colour, outcomes: &[&Outcome],
 }
 
 /// Ids only, under the reason they share.
-fn by_reason(text: &mut String, name: &str, outcomes: &[&Outcome]) {
+fn by_reason(text: &mut String, verdict: Verdict, outcomes: &[&Outcome]) {
     if outcomes.is_empty() {
         return;
     }
-    line!(text, "{}", paint(&format!("{name} ({})", outcomes.len()), Colour::Yellow));
+    let head = format!("{} {verdict}", outcomes.len());
+    line!(text, "{}: {}", paint(&head, Colour::Yellow), verdict.meaning());
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for outcome in outcomes {
         reasons.entry(&outcome.why).or_default().push(&outcome.requirement.id);
@@ -139,7 +140,7 @@ fn counts(report: &Report) -> String {
     let mut text = String::new();
     let mild = match failed - against {
         0 => String::new(),
-        mild => format!(" ({mild} of them advisory or informational)"),
+        mild => format!(" ({mild} of them not binding)"),
     };
     line!(
         text,
@@ -150,17 +151,9 @@ fn counts(report: &Report) -> String {
         report.took.as_secs_f64()
     );
     let objections = report.objections();
-    let seen = report.count(Verdict::Passed) + failed > 0 || !report.rows.is_empty();
-    if objections.is_empty() && !seen {
-        line!(text, "nothing was seen of {}, so nothing is said of it", report.name);
-    } else if objections.is_empty() {
-        line!(
-            text,
-            "{}",
-            paint(&format!("{} conforms: nothing that binds failed", report.name), Colour::Green)
-        );
-    } else {
-        line!(text, "{}", paint(&format!("{} does not hold:", report.name), Colour::Red));
+    let colour = if objections.is_empty() { Colour::Green } else { Colour::Red };
+    line!(text, "{}", paint(&format!("{} {}", report.name, report.verdict()), colour));
+    if objections.len() > 1 {
         for objection in objections {
             line!(text, "  {objection}");
         }

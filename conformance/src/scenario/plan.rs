@@ -5,9 +5,6 @@ use std::time::Duration;
 use super::Row;
 use crate::wire::verdict::Verdict;
 
-/// How the reason of a step that was not played begins.
-pub(crate) const NOT_REACHED: &str = "not reached";
-
 /// A step before it is played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
@@ -29,9 +26,17 @@ pub(super) struct Place {
     run: usize,
     ahead: &'static [Step],
     /// The last step that was played, if it did not pass.
-    obstacle: Option<String>,
+    obstacle: Option<Reason>,
     /// Why steps were passed over.
-    reason: Option<String>,
+    reason: Option<Reason>,
+}
+
+/// Why steps are passed over, and what that makes of them: what needs what is not offered does not apply, and what needs more than
+/// was reached was not seen.
+#[derive(Debug, Clone)]
+struct Reason {
+    verdict: Verdict,
+    why: String,
 }
 
 impl Place {
@@ -52,9 +57,13 @@ impl Place {
     }
 
     /// A step that was played is over.
-    pub(super) fn leave(&mut self, step: Step, passed: bool) {
-        self.obstacle = (!passed).then(|| format!("run {} got no further than “{}”", self.run, step.does));
-        if !passed {
+    pub(super) fn leave(&mut self, step: Step, verdict: Verdict) {
+        self.obstacle = (verdict != Verdict::Passed).then(|| {
+            let verdict = if verdict == Verdict::Skipped { Verdict::Skipped } else { Verdict::Inconclusive };
+            let why = format!("not reached: run {} got no further than “{}”", self.run, step.does);
+            Reason { verdict, why }
+        });
+        if self.obstacle.is_some() {
             self.reason = None;
         }
     }
@@ -66,14 +75,17 @@ impl Place {
             return Vec::new();
         }
         let reason = self.reason.take().or_else(|| self.obstacle.take());
-        let why = reason.unwrap_or_else(|| "an earlier step did not come about".into());
-        self.reason = Some(why.clone());
+        let reason = reason.unwrap_or_else(|| Reason {
+            verdict: Verdict::Inconclusive,
+            why: "not reached: an earlier step did not come about".into(),
+        });
+        self.reason = Some(reason.clone());
         let row = |step: &Step| Row {
             run: self.run,
             step: step.does,
             shows: step.shows,
-            verdict: Verdict::Skipped,
-            why: format!("{NOT_REACHED}: {why}"),
+            verdict: reason.verdict,
+            why: reason.why.clone(),
             took: Duration::ZERO,
             frames: Vec::new(),
         };
@@ -98,10 +110,10 @@ mod tests {
         let mut place = Place::default();
         assert_eq!(place.begin(1, &[START, TURN, END]).len(), 0);
         assert_eq!(place.reach(START).len(), 0);
-        place.leave(START, false);
+        place.leave(START, Verdict::Failed);
         let reason = "not reached: run 1 got no further than “starts”";
         assert_eq!(told(&place.reach(END)), [format!("1 takes a turn: {reason}")]);
-        place.leave(END, true);
+        place.leave(END, Verdict::Passed);
         assert_eq!(told(&place.begin(2, &[START, TURN])).len(), 0);
         assert_eq!(
             told(&place.begin(3, &[])),
@@ -110,12 +122,27 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_what_is_not_offered_does_not_apply_either() {
+        for (verdict, missed) in [
+            (Verdict::Skipped, Verdict::Skipped),
+            (Verdict::Failed, Verdict::Inconclusive),
+            (Verdict::Inconclusive, Verdict::Inconclusive),
+        ] {
+            let mut place = Place::default();
+            place.begin(1, &[START, TURN]);
+            place.reach(START);
+            place.leave(START, verdict);
+            assert_eq!(place.begin(2, &[])[0].verdict, missed);
+        }
+    }
+
+    #[test]
     fn what_was_played_is_not_passed_over() {
         let mut place = Place::default();
         place.begin(1, &[START, TURN, END]);
         for step in [START, TURN, END] {
             assert_eq!(place.reach(step).len(), 0);
-            place.leave(step, step != TURN);
+            place.leave(step, if step == TURN { Verdict::Failed } else { Verdict::Passed });
         }
         assert_eq!(place.begin(2, &[]).len(), 0);
     }

@@ -113,7 +113,7 @@ impl<'t> Stage<'t> {
         };
         let keep = matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
         let frames = if keep { self.set.frames_from(from) } else { Vec::new() };
-        self.place.leave(step, outcome.is_ok());
+        self.place.leave(step, verdict);
         let Step { does, shows } = step;
         self.note(Row { run: self.set.run(), step: does, shows, verdict, why, took, frames });
         outcome.ok()

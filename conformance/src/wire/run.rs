@@ -105,7 +105,14 @@ pub(crate) fn probe(subject: &mut Subject, waiting: &Waiting) -> Result<(), Unfi
             // A failure here is found again, and told, by the checks of the handshake and of session/new.
             let looked = look(&mut case, &mut facts, waiting);
             waiting.over();
-            fit(&case.take_evidence(), &looked)
+            let fit = fit(&case.take_evidence(), &looked);
+            if let (Ok(()), Err(stop)) = (&fit, &looked) {
+                waiting.remark(&format!(
+                    "the first look at it: {}; what needs more will say the same\n",
+                    stop.parts().1
+                ));
+            }
+            fit
         }
         Err(error) => Err(Unfit::Unstartable(format!("no folder for the agent: {error}"))),
     };
@@ -196,6 +203,7 @@ pub(crate) fn run(
     subject: &Subject,
     wanted: impl Fn(&str) -> bool,
     jobs: usize,
+    waiting: &Waiting,
     told: impl Fn(&Outcome, usize) + Sync,
 ) -> Ran {
     let picked: Vec<&Check> = checks::of_agents().filter(|check| wanted(check.id)).collect();
@@ -205,7 +213,9 @@ pub(crate) fn run(
         for _ in 0..jobs.clamp(1, picked.len().max(1)) {
             scope.spawn(|| {
                 while let Some(check) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    waiting.begun(check.id);
                     let (outcome, exhibits) = one(subject, check);
+                    waiting.ended(check.id);
                     // What was interrupted says nothing.
                     if stop::stopped() {
                         return;

@@ -15,6 +15,7 @@ use super::verdict::{Judged, Stop, Verdict};
 use super::visit::Visitor;
 use super::witness::{CLIENT_RULES, judge};
 use crate::stop;
+use crate::waiting::Waiting;
 
 /// Watches one ordinary session, by which all others are measured.
 pub(crate) fn probe(visitor: &mut Visitor) -> Result<(), String> {
@@ -56,6 +57,7 @@ pub(crate) fn run(
     visitor: &Visitor,
     wanted: impl Fn(&str) -> bool,
     jobs: usize,
+    waiting: &Waiting,
     told: impl Fn(&Outcome, usize) + Sync,
 ) -> Ran {
     let picked: Vec<&Script> = scripts::of_clients().filter(|script| wanted(script.id)).collect();
@@ -66,7 +68,9 @@ pub(crate) fn run(
         for _ in 0..jobs.clamp(1, picked.len().max(1)) {
             scope.spawn(|| {
                 while let Some(script) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    waiting.begun(script.id);
                     let (outcome, exhibit) = one(visitor, script);
+                    waiting.ended(script.id);
                     // What was interrupted says nothing.
                     if stop::stopped() {
                         return;

@@ -11,9 +11,29 @@ pub(crate) enum Verdict {
     Failed,
     /// Not advertised, so it does not apply.
     Skipped,
-    /// The situation did not come about, so nothing can be said.
+    /// It applies, and its situation did not come about.
     Inconclusive,
 }
+
+impl Verdict {
+    /// All of them, what went well first.
+    pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::Skipped, Self::Inconclusive];
+
+    /// What it means, for the legends of helps and reports.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Passed => "it was seen, and is as it should be",
+            Self::Failed => "it was seen, and is not as it should be",
+            Self::Skipped => "it does not apply, since the program does not claim to do it",
+            Self::Inconclusive => {
+                "it applies, and was not seen: nothing brought it about, or something else was in the way"
+            }
+        }
+    }
+}
+
+/// When a failure is called binding, for the legends of helps and reports.
+pub(crate) const BINDING: &str = "a failure is binding if its requirement is mandatory, or one of a capability that the program advertises";
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -89,7 +89,90 @@ fn steps_that_were_not_reached_are_told_with_what_was_in_the_way() {
     assert_eq!(told.matches(reason).count(), 2, "a reason is told where it begins: {told}");
     for step in ["takes the session up, replaying nothing", "lists the session that was announced"] {
         let line = told.lines().find(|line| line.contains(step)).expect("the step is told");
-        assert!(line.contains("not reached"), "{line}");
+        assert!(line.contains("inconclusive"), "{line}");
+    }
+}
+
+// One set of words, wherever verdicts are told.
+#[test]
+fn every_report_and_help_explains_the_same_words() {
+    let words = [
+        "it was seen, and is as it should be",
+        "it was seen, and is not as it should be",
+        "it does not apply, since the program does not claim to do it",
+        "it applies, and was not seen",
+        "a failure is binding if",
+    ];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let page = folder.path().join("report.html");
+    let flags = ["agent", "--only", "ACP-INIT-001", "--html", &page.to_string_lossy(), "--", AGENT];
+    let ran = kit(&[&flags[..], &["--state-dir", "{STATE}"]].concat());
+    let told = String::from_utf8(ran.stdout).expect("text");
+    assert!(told.contains("conforms to ACP v1: no binding failure"), "{told}");
+    let page = std::fs::read_to_string(&page).expect("written");
+    assert!(page.contains("onforms to ACP v1: no binding failure"), "{page}");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guides/check-your-agent.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide is there");
+    let unwrapped = guide.split_whitespace().collect::<Vec<_>>().join(" ");
+    let helps = ["scenario", "agent", "client"]
+        .map(|command| String::from_utf8(kit(&[command, "--help"]).stdout).expect("text"));
+    for text in [&page, &unwrapped].into_iter().chain(&helps) {
+        for word in words {
+            assert!(text.contains(word), "{word} is not explained in: {text:.200}");
+        }
+    }
+}
+
+// A file of known failures is written, holds, and fails the run once one of its entries no longer holds.
+#[test]
+fn known_failures_are_written_down_and_held() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("known.toml");
+    let path = file.to_string_lossy();
+    // It answers initialize with an id of another type, and nothing else.
+    let agent =
+        r#"read -r line; echo '{"jsonrpc":"2.0","id":"0","result":{"protocolVersion":1}}'; cat > /dev/null"#;
+    let run = |flags: &[&str], agent: &[&str]| {
+        kit(&[&["agent", "--only", "ACP-INIT-001", "--timeout", "2"], flags, &["--"], agent].concat())
+    };
+    let wrong = ["sh", "-c", agent];
+    assert_eq!(run(&["--write-known", &path], &wrong).status.code(), Some(1));
+    let written = std::fs::read_to_string(&file).expect("written");
+    assert!(written.contains("[[agent]]\nid = \"ACP-INIT-001\"\nverdict = \"failed\""), "{written}");
+    let held = run(&["--known", &path], &wrong);
+    let told = String::from_utf8(held.stdout).expect("text");
+    assert_eq!(held.status.code(), Some(0), "{told}");
+    assert!(told.contains("is as known: 1 listed"), "{told}");
+    let mended = run(&["--known", &path], &[AGENT, "--state-dir", "{STATE}"]);
+    let told = String::from_utf8(mended.stdout).expect("text");
+    assert_eq!(mended.status.code(), Some(1), "{told}");
+    assert!(told.contains("ACP-INIT-001 is listed, and is passed: remove the entry"), "{told}");
+    // What somebody may have written reasons into is not written over.
+    assert_eq!(run(&["--write-known", &path], &wrong).status.code(), Some(2));
+}
+
+// The page on other programs counts what the kit counts.
+#[test]
+fn the_verdicts_on_other_programs_add_up_to_what_is_checked() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/");
+    let page = std::fs::read_to_string(format!("{docs}verdicts.md")).expect("the page is there");
+    let programs = std::fs::read(format!("{docs}verdicts.json")).expect("the file is there");
+    let programs: Vec<Value> = serde_json::from_slice(&programs).expect("JSON");
+    for side in ["agent", "client"] {
+        let list = String::from_utf8(kit(&["list", "--side", side]).stdout).expect("text");
+        let sum = list.lines().last().expect("a sum");
+        assert!(page.contains(sum), "docs/verdicts.md does not say: {sum}");
+        let checked = list.lines().filter(|line| line.starts_with('✓')).count();
+        for program in programs.iter().filter(|program| program["side"] == side) {
+            let told = |verdict: &str| program[verdict].as_u64().expect("a count");
+            let failed = |kind: &str| program[kind].as_array().expect("a list").len();
+            let (binding, advisory) = (failed("binding"), failed("advisory"));
+            let [passed, skipped, inconclusive] = ["passed", "skipped", "inconclusive"].map(told);
+            let row = format!("| {passed} | {binding} / {advisory} | {skipped} | {inconclusive} |");
+            assert!(page.contains(&row), "docs/verdicts.md has no row {row}");
+            let seen = passed + skipped + inconclusive;
+            assert_eq!(usize::try_from(seen).expect("few") + binding + advisory, checked, "{program}");
+        }
     }
 }
 
