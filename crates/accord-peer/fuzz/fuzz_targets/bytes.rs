@@ -6,7 +6,10 @@
 
 use accord_peer::{Config, Frame, Frames, Peer};
 use accord_protocol::method::Side;
-use accord_protocol::rpc::{self, Malformed};
+use accord_protocol::rpc::{self, Malformed, Message};
+use accord_protocol::v1::{
+    NewSessionResponse, PromptRequest, PromptResponse, RequestPermissionRequest, RequestPermissionResponse,
+};
 use libfuzzer_sys::fuzz_target;
 
 const LIMIT: usize = 4096;
@@ -45,11 +48,34 @@ fn read_carefully(line: &[u8]) -> Option<Vec<u8>> {
     Some([b"{ ", line.strip_prefix(b"{")?].concat())
 }
 
+/// A message as it came, and what it says to whoever wants one of the types that are read with their line.
+fn meaning(line: &[u8]) -> Option<String> {
+    let mut message = rpc::decode(line).ok()?;
+    let came = format!("{message:?}");
+    let says = match &mut message {
+        Message::Request { params, .. } => format!(
+            "{:?} {:?} {:?}",
+            params.clone().take::<PromptRequest>(),
+            params.take::<PromptRequest>(),
+            params.take::<RequestPermissionRequest>()
+        ),
+        Message::Response { outcome: Ok(answer), .. } => format!(
+            "{:?} {:?} {:?} {:?}",
+            answer.take::<RequestPermissionResponse>(),
+            answer.take::<PromptResponse>(),
+            answer.take::<NewSessionResponse>(),
+            answer.clone().into_raw()
+        ),
+        _ => String::new(),
+    };
+    Some(came + &says)
+}
+
 fuzz_target!(|input: (u8, &[u8])| {
     let (piece, bytes) = input;
     for line in bytes.split(|byte| *byte == b'\n') {
         if let Some(careful) = read_carefully(line) {
-            assert_eq!(format!("{:?}", rpc::decode(line).ok()), format!("{:?}", rpc::decode(&careful).ok()));
+            assert_eq!(meaning(line), meaning(&careful));
         }
     }
     for side in [Side::Agent, Side::Client] {
