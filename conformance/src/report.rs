@@ -45,6 +45,15 @@ impl Report {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }
 
+    /// How many failures decide nothing, in brackets; empty if none.
+    pub(crate) fn mild(&self) -> String {
+        let binding = self.outcomes.iter().filter(|outcome| decides_against(outcome)).count();
+        match self.count(Verdict::Failed) - binding {
+            0 => String::new(),
+            mild => format!(" ({mild} of them not binding)"),
+        }
+    }
+
     /// The verdict on the whole, as the rest of a sentence that begins with the program's name.
     pub(crate) fn verdict(&self) -> String {
         let failed = self.count(Verdict::Failed);

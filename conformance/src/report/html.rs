@@ -60,7 +60,10 @@ fn head(page: &mut String, report: &Report) {
 
 fn counts(report: &Report) -> String {
     let told = VERDICTS.iter().rev().map(|verdict| (report.count(*verdict), verdict));
-    let told = told.filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
+    let told = told.filter(|(count, _)| *count > 0).map(|(count, verdict)| match verdict {
+        Verdict::Failed => format!("{count} failed{}", report.mild()),
+        other => format!("{count} {other}"),
+    });
     told.chain([format!("in {:.1} s", report.took.as_secs_f64())]).collect::<Vec<_>>().join(" · ")
 }
 
@@ -189,10 +192,11 @@ fn requirement(page: &mut String, report: &Report, outcome: &Outcome) {
     let each = outcome.requirement;
     let open = if super::decides_against(outcome) { " open" } else { "" };
     let verdict = outcome.verdict;
+    let mild = if each.tier.decides() { "" } else { " mild" };
     line!(page, "<details class=\"row\" data-verdict=\"{verdict}\" id=\"{}\"{open}><summary>", each.id);
     line!(
         page,
-        "<i class=\"dot {verdict}\" title=\"{verdict}\"></i><code>{}</code><span class=\"chip\">{}</span>",
+        "<i class=\"dot {verdict}{mild}\" title=\"{verdict}\"></i><code>{}</code><span class=\"chip\">{}</span>",
         each.id,
         each.tier
     );
