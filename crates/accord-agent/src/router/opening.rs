@@ -174,7 +174,7 @@ impl<A: Agent> Serving<A> {
                 biased;
                 opened = caught(async {
                     if let Some(ticket) = &ticket {
-                        ticket.come().await;
+                        drop(ticket.come().await);
                     }
                     opening.await
                 }) => Some(opened),

@@ -83,16 +83,10 @@ impl<A: Agent> Serving<A> {
 
     async fn turn(&self, running: &Arc<Running>, ticket: Ticket) -> Result<StopReason, Error> {
         // A close before it in the line waits for this turn, so a cancelled one must not wait for its place.
-        tokio::select! {
-            biased;
-            () = ticket.come() => {}
-            () = running.cancel.wait() => {}
-        }
-        if running.cancel.is_set() {
+        let Some(open) = running.cancel.or(pin!(ticket.come())).await else {
             return Ok(StopReason::Cancelled);
-        }
+        };
         let id = &running.request.session_id;
-        let open = ticket.open();
         if open.is_none() && !self.offer.revive {
             return Err(unknown(id));
         }

@@ -68,7 +68,7 @@ impl<A: Agent> Serving<A> {
         let serving = self.clone();
         self.tasks.spawn(async move {
             let result = caught(async {
-                ticket.come().await;
+                drop(ticket.come().await);
                 handler(serving).await
             });
             let result = result.await;
@@ -87,7 +87,7 @@ impl<A: Agent> Serving<A> {
     {
         let serving = self.clone();
         self.spawn(call, async move {
-            ticket.come().await;
+            drop(ticket.come().await);
             let result = handler(serving).await;
             drop(ticket);
             result
