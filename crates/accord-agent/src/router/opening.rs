@@ -4,7 +4,10 @@
 use std::{
     future,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use accord_protocol::{
@@ -155,7 +158,8 @@ impl<A: Agent> Serving<A> {
     /// Opens, answers, and then lets the agent say what it has to say about the session.
     ///
     /// Nobody waits for a session whose client withdrew the request or is gone, nor for one that is closed again already:
-    /// the opening is dropped, and answered when nothing is left of it.
+    /// the opening is dropped, and answered when nothing is left of it. What is open already is opened anew to the end,
+    /// though its client withdraws that: half of it would take away the session that was there.
     fn open<T>(
         &self,
         call: Call,
@@ -170,15 +174,16 @@ impl<A: Agent> Serving<A> {
         let opening = Box::pin(opening);
         self.tasks.spawn(Box::pin(async move {
             let (ticket, line) = place.unzip();
+            let anew = AtomicBool::new(false);
             let opened = tokio::select! {
                 biased;
                 opened = caught(async {
                     if let Some(ticket) = &ticket {
-                        drop(ticket.come().await);
+                        anew.store(ticket.come().await.is_some(), Ordering::Relaxed);
                     }
                     opening.await
                 }) => Some(opened),
-                () = serving.pointless(&call, line.as_deref()) => None,
+                () = serving.pointless(&call, line.as_deref(), &anew) => None,
             };
             match opened {
                 Some(Ok((session, response))) => {
@@ -197,7 +202,13 @@ impl<A: Agent> Serving<A> {
     }
 
     /// Returns when nobody waits any more for what a call opens.
-    async fn pointless(&self, call: &Call, line: Option<&Opening>) {
+    async fn pointless(&self, call: &Call, line: Option<&Opening>, anew: &AtomicBool) {
+        let withdrawn = async {
+            call.cancelled().await;
+            if anew.load(Ordering::Relaxed) {
+                future::pending().await
+            }
+        };
         let given_up = async {
             match line {
                 Some(opening) => opening.given_up().await,
@@ -205,7 +216,7 @@ impl<A: Agent> Serving<A> {
             }
         };
         tokio::select! {
-            () = call.cancelled() => {}
+            () = withdrawn => {}
             () = self.leaving.wait() => {}
             () = given_up => {}
         }

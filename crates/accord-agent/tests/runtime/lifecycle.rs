@@ -217,6 +217,24 @@ async fn a_load_right_behind_a_close_waits_for_it() {
     assert!(answer["result"].is_object(), "{answer}");
 }
 
+// D4, ACPX-CREQ-004: half of it would take away the session that was there
+#[tokio::test]
+async fn a_session_that_is_open_stays_so_when_its_load_is_withdrawn() {
+    let stage = Stage::new();
+    let runtime: Runtime<_> = stage.builder(Script::telling()).active(Active::Reopenable).build();
+    let mut peer = Peer::connected(runtime, json!({})).await;
+    let (id, _) = stage.open_quietly(&mut peer).await;
+    for method in ["session/load", "session/resume"] {
+        let reopen = peer.request(method, stage.params(&id));
+        let withdrawn =
+            json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": reopen["id"]}});
+        peer.send_all([reopen.clone(), withdrawn]).await;
+        let (_, answer) = peer.answer(&reopen).await;
+        assert!(answer["result"].is_object(), "{method}: {answer}");
+        assert_eq!(stop(&peer.turn(&id, "x").await.1), "end_turn", "{method}");
+    }
+}
+
 // D4, ACPX-CREQ-004: half a close would leave a session that nobody can reach
 #[tokio::test]
 async fn a_close_that_is_withdrawn_is_carried_through() {
