@@ -206,7 +206,7 @@ impl<A: Agent> Serving<A> {
         let withdrawn = async {
             call.cancelled().await;
             if anew.load(Ordering::Relaxed) {
-                future::pending().await
+                future::pending::<()>().await;
             }
         };
         let given_up = async {
