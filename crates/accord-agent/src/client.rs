@@ -122,10 +122,19 @@ impl Client {
 
     /// A call that is given up with the turn or the session.
     pub(crate) async fn call<R: Request + Sync>(&self, request: &R) -> Result<R::Answer, ClientError> {
+        self.still_in_turn()?;
         let call = pin!(self.session.wire.handle.call(request));
         match self.given_up().or(call).await {
             Some(answer) => answer.map_err(ClientError::from),
             None => Err(ClientError::Cancelled),
+        }
+    }
+
+    /// A turn's handle may have been kept beyond the turn's answer.
+    fn still_in_turn(&self) -> Result<(), ClientError> {
+        match &self.turn {
+            Some(turn) if turn.fence.is_shut() => Err(ClientError::Ended),
+            _ => Ok(()),
         }
     }
 

@@ -40,6 +40,11 @@ impl Fence {
         }
     }
 
+    /// Whether nobody is let in any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.state.load(Ordering::Acquire) & CLOSED != 0
+    }
+
     /// Lets nobody in any more.
     pub(crate) fn shut(&self) {
         self.state.fetch_or(CLOSED, Ordering::AcqRel);

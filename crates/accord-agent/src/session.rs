@@ -59,7 +59,8 @@ impl Session {
 
     /// Tells the client something about the session.
     ///
-    /// Updates go out in the order of the calls; above the high-water mark a call waits for the client to read.
+    /// Calls that are awaited one after the other go out in that order; above the high-water mark a call waits for the client
+    /// to read.
     /// What the client did not ask for (notices, compaction, boolean options) is left out silently.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ mod pressure;
 mod projection;
 #[path = "agent/reach.rs"]
 mod reach;
+#[path = "runtime/reopening.rs"]
+mod reopening;
 #[path = "runtime/restore.rs"]
 mod restore;
 #[path = "runtime/stage.rs"]

@@ -78,6 +78,7 @@ impl Client {
     pub async fn create_terminal(&self, command: Command) -> Result<Terminal, ClientError> {
         need(self.has_terminals(), "terminal")?;
         let request = command.request(self)?;
+        self.still_in_turn()?;
         let session = self.session.clone();
         let (give, take) = oneshot::channel();
         // The request outlives its caller: an id nobody waits for any more has to be released all the same.

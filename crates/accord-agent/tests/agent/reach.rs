@@ -1,10 +1,10 @@
 //! The client's files, terminals and forms: asked for only where offered, and released on every path.
 
 use accord_agent::{
-    ClientError, Command, Error, Filled, StopReason, Turn, Visit,
+    ClientError, Command, Error, Filled, Question, StopReason, Turn, Visit,
     protocol::{
         open::Ordered,
-        v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema},
+        v1::{ElicitationSchema, IntegerPropertySchema, StringPropertySchema, ToolCall, ToolCallUpdate},
     },
 };
 use serde_json::{Value, json};
@@ -244,4 +244,29 @@ async fn a_visit_is_agreed_to_and_completed_apart() {
     assert_eq!(calls(&seen), ["elicitation/create", "elicitation/complete"]);
     assert_eq!(seen[0]["params"]["elicitationId"], seen[1]["params"]["elicitationId"]);
     assert_eq!(stop(&answer), "end_turn");
+}
+
+// ACPX-PROMPT-014: nothing is asked in the name of a turn that is over
+#[tokio::test]
+async fn a_turn_that_was_kept_asks_nothing_after_its_answer() {
+    let kept = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let keep = kept.clone();
+    let agent = Scripted::new(move |turn: Turn| {
+        let keep = keep.clone();
+        async move {
+            turn.tool(ToolCall::new("t", "Tool")).await?.complete([]).await?;
+            *keep.lock().unwrap() = Some(turn);
+            Ok(StopReason::EndTurn)
+        }
+    });
+    let offered = json!({"fs": {"readTextFile": true}, "terminal": true});
+    let mut peer = Peer::connected(agent, offered).await;
+    let session = peer.session().await;
+    assert_eq!(stop(&peer.turn(&session, "").await.1), "end_turn");
+    let turn = kept.lock().unwrap().take().expect("the handler kept it");
+    assert!(matches!(turn.ask(Question::new(ToolCallUpdate::new("t"))).await, Err(ClientError::Ended)));
+    assert!(matches!(turn.client().read_text_file("/a").await, Err(ClientError::Ended)));
+    assert!(matches!(turn.client().create_terminal(Command::new("true")).await, Err(ClientError::Ended)));
+    assert!(matches!(turn.say("late").await, Err(ClientError::Ended)));
+    peer.quiet().await;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use accord_agent::{
     Serve, StopReason,
-    runtime::{Active, Runtime, Turn},
+    runtime::{Runtime, Turn},
     store::{Query, SessionStore as _, jsonl::JsonlStore},
 };
 use serde_json::json;
@@ -128,26 +128,6 @@ async fn resuming_is_refused_where_it_should_be() {
     assert!(answer["result"].is_object(), "{answer}");
 }
 
-// ACP-LOAD-001, ACP-RESUME-001: a client may open its own session again where the policy says so
-#[tokio::test]
-async fn a_client_may_open_its_own_session_again() {
-    let stage = Stage::new();
-    let runtime: Runtime<_> = stage.builder(Script::telling()).active(Active::Reopenable).build();
-    let mut peer = Peer::connected(runtime, json!({})).await;
-    let (id, _) = stage.open(&mut peer).await;
-    assert_eq!(stop(&peer.turn(&id, "one").await.1), "end_turn");
-    for method in ["session/load", "session/resume"] {
-        let request = peer.request(method, stage.params(&id));
-        peer.send(request.clone()).await;
-        let (replayed, answer) = peer.answer(&request).await;
-        assert!(answer["result"].is_object(), "{answer}");
-        assert_eq!(replayed.is_empty(), method == "session/resume");
-        assert_eq!(peer.next().await["params"]["update"]["sessionUpdate"], "available_commands_update");
-    }
-    let (updates, _) = peer.turn(&id, "two").await;
-    assert!(texts(&updates)[0].starts_with("\"one\""), "{updates:?}");
-}
-
 // ACPX-ADDDIRS-003, ACPX-ADDDIRS-006: a list tells the roots a session had last
 #[tokio::test]
 async fn additional_directories_are_listed() {
@@ -215,24 +195,6 @@ async fn a_load_right_behind_a_close_waits_for_it() {
     peer.send(load.clone()).await;
     let (_, answer) = peer.answer(&load).await;
     assert!(answer["result"].is_object(), "{answer}");
-}
-
-// D4, ACPX-CREQ-004: half of it would take away the session that was there
-#[tokio::test]
-async fn a_session_that_is_open_stays_so_when_its_load_is_withdrawn() {
-    let stage = Stage::new();
-    let runtime: Runtime<_> = stage.builder(Script::telling()).active(Active::Reopenable).build();
-    let mut peer = Peer::connected(runtime, json!({})).await;
-    let (id, _) = stage.open_quietly(&mut peer).await;
-    for method in ["session/load", "session/resume"] {
-        let reopen = peer.request(method, stage.params(&id));
-        let withdrawn =
-            json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": reopen["id"]}});
-        peer.send_all([reopen.clone(), withdrawn]).await;
-        let (_, answer) = peer.answer(&reopen).await;
-        assert!(answer["result"].is_object(), "{method}: {answer}");
-        assert_eq!(stop(&peer.turn(&id, "x").await.1), "end_turn", "{method}");
-    }
 }
 
 // D4, ACPX-CREQ-004: half a close would leave a session that nobody can reach
