@@ -25,9 +25,14 @@ pub(crate) fn probe(visitor: &mut Visitor) -> Result<(), String> {
             visitor.visit(PLAIN, None).map_err(|error| format!("the client can't be started: {error}"))?;
         let hello = seen.sent("initialize").first().map(|request| request["params"].clone());
         let Some(hello) = hello else {
-            let tail: Vec<&str> = seen.stderr.lines().rev().take(5).collect();
-            let said = tail.into_iter().rev().collect::<Vec<_>>().join("\n");
-            return Err(format!("the client never sent initialize to {{AGENT}}; it said:\n{said}"));
+            let mut tail: Vec<&str> = seen.stderr.lines().rev().take(5).collect();
+            tail.reverse();
+            let said = if tail.is_empty() { " nothing".to_owned() } else { format!("\n{}", tail.join("\n")) };
+            let end = match seen.status {
+                Some(status) => format!("ended with {status}"),
+                None => format!("was stopped after {:.1} s", seen.took.as_secs_f64()),
+            };
+            return Err(format!("the client never sent initialize to {{AGENT}} and {end}; it said:{said}"));
         };
         plain.hello = hello;
         plain.prompts = !seen.sent("session/prompt").is_empty();
