@@ -67,8 +67,8 @@ impl Question {
     }
 
     /// What exactly would be allowed: an answer *always* or *never* is remembered for this session and this text, so
-    /// it should name all that the person was shown. Where a
-    /// [runtime](crate::Runtime) has a store, the answer is remembered with the session, after a restart too.
+    /// it should name all that the person was shown. Where a [runtime](crate::Runtime) has a store, the answer is
+    /// remembered with the session, after a restart too.
     #[must_use]
     pub fn operation(mut self, operation: impl Into<String>) -> Self {
         self.operation = Some(operation.into());

@@ -10,7 +10,6 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 
 use accord_protocol::{
     method::{Notification as _, Request},
-    rpc::ErrorCode,
     unstable::ForkSessionRequest,
     v1::{
         AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest,
@@ -207,9 +206,9 @@ impl<A: Agent> Serving<A> {
         self.wire.table.cancel(&id);
         let opening = self.wire.table.give_up_opening(&id);
         self.carry_through(call, ticket, |serving| async move {
-            // What would have opened it, or opened it anew, was given up for this: it is closed, as was asked.
-            let prevented = opening.is_some_and(|opening| opening.was_given_up());
             if serving.wire.table.open(&id).is_none() {
+                // What would have opened it was given up for this: it is closed, as was asked.
+                let prevented = opening.is_some_and(|opening| opening.was_given_up());
                 return if prevented { Ok(CloseSessionResponse::new()) } else { Err(unknown(&id)) };
             }
             let entry = serving.take_session(&id).await;
@@ -219,10 +218,7 @@ impl<A: Agent> Serving<A> {
             let closed = closing.close(id).await;
             // What the agent still had to say about the session has been said.
             end(entry).await;
-            match closed {
-                Err(error) if !(prevented && error.code == ErrorCode::RESOURCE_NOT_FOUND) => Err(error),
-                _ => Ok(CloseSessionResponse::new()),
-            }
+            closed.map(|()| CloseSessionResponse::new())
         });
     }
 

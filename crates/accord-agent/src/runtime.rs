@@ -237,9 +237,12 @@ impl<B: Backend> Config for Runtime<B> {
 
 impl<B: Backend> Closing for Runtime<B> {
     async fn close(&self, session: SessionId) -> Result<(), Error> {
-        let owner =
-            lock(&self.shared.owners).remove(&session).ok_or_else(|| crate::router::unknown(&session))?;
-        self.shared.shut(&owner, false).await
+        let owner = lock(&self.shared.owners).remove(&session);
+        match owner {
+            Some(owner) => self.shared.shut(&owner, false).await,
+            // It was to be opened anew, and that was given up or failed half-way: nothing of it is open.
+            None => Ok(()),
+        }
     }
 }
 

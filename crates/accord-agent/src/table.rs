@@ -153,7 +153,9 @@ impl Lines {
     /// Forgets a session of which nothing is left.
     pub(crate) fn end_if_idle(&mut self, place: Place) {
         let line = &self.all[place.0];
-        if line.is_idle() && self.places.remove(&line.id).is_some() {
+        // The id of a line that is over may be another line's by now.
+        if line.is_idle() && self.places.get(&line.id) == Some(&place) {
+            self.places.remove(&line.id);
             self.free.push(place);
         }
     }

@@ -194,7 +194,8 @@ impl Turn {
         question.ask(self)
     }
 
-    /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up.
+    /// The client's files, terminals and forms; what is still asked of it when the turn is cancelled is given up. After the
+    /// turn's answer it refuses with [`ClientError::Ended`]: for what outlives the turn there is [`Session::client`].
     pub fn client(&self) -> Client {
         Client::in_turn(self.session.clone(), Arc::clone(&self.running))
     }
